@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/program.h"
+
+#include <zlib.h>
+
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "arch/error.h"
+#include "arch/file.h"
+
+namespace tandem::arch {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramNode, index, op, name, macs, output_address, output_bytes,
+                                   last_instruction)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramTensor, name, shape, scale, zero_point, bytes)
+
+namespace {
+
+constexpr uint32_t kContainerVersion = 1;
+constexpr char kMagic[4] = {'T', 'P', 'U', 'P'};
+constexpr uint32_t kCode = 0x45444f43, kData = 0x41544144, kMeta = 0x4154454d;
+
+template <class T>
+void append(std::vector<uint8_t>& out, T value) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&value);
+    out.insert(out.end(), bytes, bytes + sizeof value);
+}
+
+void append_section(std::vector<uint8_t>& out, uint32_t tag, const void* data, size_t bytes) {
+    append(out, tag);
+    append(out, static_cast<uint32_t>(crc32_z(0, static_cast<const Bytef*>(data), bytes)));
+    append(out, static_cast<uint64_t>(bytes));
+    const auto* first = static_cast<const uint8_t*>(data);
+    out.insert(out.end(), first, first + bytes);
+}
+
+/// Reads the container front to back and says where it ends too early.
+class Reader {
+  public:
+    Reader(const std::vector<uint8_t>& bytes, std::string origin)
+        : bytes_(bytes), origin_(std::move(origin)) {}
+
+    const uint8_t* take(size_t count, const std::string& what) {
+        if (count > bytes_.size() - position_)
+            throw UserError(origin_, what, std::to_string(count) + " bytes at offset " + std::to_string(position_),
+                            std::to_string(bytes_.size() - position_) + " (truncated program)");
+        const uint8_t* at = bytes_.data() + position_;
+        position_ += count;
+        return at;
+    }
+
+    template <class T>
+    T number(const std::string& what) {
+        T value;
+        std::memcpy(&value, take(sizeof value, what), sizeof value);
+        return value;
+    }
+
+    std::pair<const uint8_t*, size_t> section(uint32_t tag, const std::string& name) {
+        if (number<uint32_t>(name) != tag) throw UserError(origin_, name, "section " + name, "another tag");
+        const auto crc = number<uint32_t>(name);
+        const auto bytes = number<uint64_t>(name);
+        const uint8_t* data = take(bytes, name);
+        if (crc32_z(0, data, bytes) != crc) throw UserError(origin_, name, "matching checksum", "corrupt bytes");
+        return {data, bytes};
+    }
+
+  private:
+    const std::vector<uint8_t>& bytes_;
+    std::string origin_;
+    size_t position_ = 0;
+};
+
+std::string metadata(const Program& program) {
+    nlohmann::json json;
+    json["chip"] = program.chip;
+    json["model"] = program.model;
+    json["batch"] = program.batch;
+    json["rounding"] = program.rounding;
+    json["nodes"] = program.nodes;
+    json["inputs"] = program.inputs;
+    json["outputs"] = program.outputs;
+    auto& sources = json["sources"] = nlohmann::json::array();
+    for (const auto& source : program.sources)
+        sources.push_back({source.node, source.m_start, source.n_start, source.k_start});
+    return json.dump();
+}
+
+void read_metadata(const nlohmann::json& json, Program& program) {
+    program.chip = json.at("chip").get<std::string>();
+    program.model = json.at("model").get<std::string>();
+    program.batch = json.at("batch").get<uint32_t>();
+    program.rounding = json.at("rounding").get<std::string>();
+    program.nodes = json.at("nodes").get<std::vector<ProgramNode>>();
+    program.inputs = json.at("inputs").get<std::vector<ProgramTensor>>();
+    program.outputs = json.at("outputs").get<std::vector<ProgramTensor>>();
+    for (const auto& entry : json.at("sources"))
+        program.sources.push_back({entry.at(0).get<int32_t>(), entry.at(1).get<uint32_t>(),
+                                   entry.at(2).get<uint32_t>(), entry.at(3).get<uint32_t>()});
+}
+
+}  // namespace
+
+std::vector<uint8_t> serialise(const Program& program) {
+    std::vector<uint8_t> out(kMagic, kMagic + 4);
+    append(out, kContainerVersion);
+    append(out, program.hash);
+    append_section(out, kCode, program.instructions.data(),
+                   program.instructions.size() * isa::kInstructionBytes);
+    append_section(out, kData, program.data.data(), program.data.size());
+    const std::string meta = metadata(program);
+    append_section(out, kMeta, meta.data(), meta.size());
+    return out;
+}
+
+Program deserialise(const std::vector<uint8_t>& bytes, const std::string& origin) {
+    Reader reader(bytes, origin);
+    if (std::memcmp(reader.take(4, "header"), kMagic, 4) != 0)
+        throw UserError(origin, "header", "a Tandem program (TPUP)", "another kind of file");
+    const auto version = reader.number<uint32_t>("header");
+    if (version != kContainerVersion)
+        throw UserError(origin, "container version", std::to_string(kContainerVersion), std::to_string(version));
+    Program program;
+    program.hash = reader.number<uint64_t>("header");
+    const auto [code, code_bytes] = reader.section(kCode, "CODE");
+    if (code_bytes % isa::kInstructionBytes != 0)
+        throw UserError(origin, "CODE", "whole instructions", std::to_string(code_bytes) + " bytes");
+    program.instructions.resize(code_bytes / isa::kInstructionBytes);
+    if (code_bytes != 0) std::memcpy(program.instructions.data(), code, code_bytes);
+    const auto [data, data_bytes] = reader.section(kData, "DATA");
+    program.data.assign(data, data + data_bytes);
+    const auto [meta, meta_bytes] = reader.section(kMeta, "META");
+    try {
+        read_metadata(nlohmann::json::parse(meta, meta + meta_bytes), program);
+    } catch (const nlohmann::json::exception& error) {
+        throw UserError(origin, "META", "program metadata", error.what());
+    }
+    if (program.sources.size() != program.instructions.size())
+        throw UserError(origin, "META", std::to_string(program.instructions.size()) + " instruction sources",
+                        std::to_string(program.sources.size()));
+    return program;
+}
+
+void write_program(const Program& program, const std::filesystem::path& file) {
+    write_file(file, serialise(program));
+}
+
+Program read_program(const std::filesystem::path& file) { return deserialise(read_file(file), file.string()); }
+
+}  // namespace tandem::arch

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/quantity.h"
+
+#include <charconv>
+#include <cmath>
+#include <map>
+
+namespace tandem::arch {
+namespace {
+
+const std::map<std::string_view, double>& units_of(Dimension dimension) {
+    static const std::map<Dimension, std::map<std::string_view, double>> units = {
+        {Dimension::kBytes,
+         {{"B", 1},
+          {"kB", 1e3},
+          {"MB", 1e6},
+          {"GB", 1e9},
+          {"KiB", 1024.0},
+          {"MiB", 1048576.0},
+          {"GiB", 1073741824.0}}},
+        {Dimension::kBytesPerSecond,
+         {{"B/s", 1},
+          {"kB/s", 1e3},
+          {"MB/s", 1e6},
+          {"GB/s", 1e9},
+          {"TB/s", 1e12},
+          {"MiB/s", 1048576.0},
+          {"GiB/s", 1073741824.0}}},
+        {Dimension::kHertz, {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}}},
+        {Dimension::kPicoseconds, {{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}}},
+        {Dimension::kCycles, {{"cycles", 1}, {"cycle", 1}}},
+        {Dimension::kPlain, {{"", 1}}},
+    };
+    return units.at(dimension);
+}
+
+}  // namespace
+
+std::optional<uint64_t> parse_quantity(std::string_view text, Dimension dimension) {
+    double number = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || !std::isfinite(number) || number < 0) return std::nullopt;
+    std::string_view unit(rest, static_cast<size_t>(text.data() + text.size() - rest));
+    while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
+    const auto& units = units_of(dimension);
+    const auto found = units.find(unit);
+    if (found == units.end()) return std::nullopt;
+    const double value = number * found->second;
+    if (value > 9.0e18 || value != std::floor(value)) return std::nullopt;
+    return static_cast<uint64_t>(value);
+}
+
+std::string expected_form(Dimension dimension) {
+    switch (dimension) {
+        case Dimension::kBytes:
+            return "a whole number of bytes such as \"64 KiB\" or \"2 GB\"";
+        case Dimension::kBytesPerSecond:
+            return "a bandwidth such as \"34 GB/s\"";
+        case Dimension::kHertz:
+            return "a frequency such as \"700 MHz\"";
+        case Dimension::kPicoseconds:
+            return "a time such as \"120 ns\"";
+        case Dimension::kCycles:
+            return "a number of cycles such as \"8 cycles\"";
+        case Dimension::kPlain:
+            return "a whole number without a unit";
+    }
+    return {};
+}
+
+}  // namespace tandem::arch

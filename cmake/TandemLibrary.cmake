@@ -1,0 +1,16 @@
+# tandem_library(NAME SOURCES ... DEPENDS ... [SYSTEMC]): one library per folder. What is not named
+# under DEPENDS cannot be linked, which keeps the dependencies between folders one-way.
+function(tandem_library name)
+  cmake_parse_arguments(ARG "SYSTEMC" "" "SOURCES;DEPENDS" ${ARGN})
+  if(ARG_SOURCES)
+    add_library(${name} STATIC ${ARG_SOURCES})
+    set(scope PUBLIC)
+  else()
+    add_library(${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  target_link_libraries(${name} ${scope} tandem_warnings ${ARG_DEPENDS})
+  if(ARG_SYSTEMC)
+    target_link_libraries(${name} ${scope} tandem_systemc)
+  endif()
+endfunction()

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Model and RTL in lock-step behind one seam: every accumulator row, its value, its order and its
+// edge, and every event are compared while they happen. The first difference stops the run.
+//
+// For that moment a frozen copy of the simulation (Checkpoint) is kept from a time when the array was
+// quiet and its weight planes were proven right. Revived, it repeats the run up to the difference
+// twice: once comparing every PE register after every edge, which names the PE and the edge, and
+// once recording the waveform of the window around it. A run without difference pays for neither.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cosim/checkpoint.h"
+#include "cosim/divergence.h"
+#include "cosim/rtl_mxu_engine.h"
+#include "systemc/mxu/tlm_mxu_engine.h"
+
+namespace tandem::cosim {
+
+struct TandemOptions {
+    std::string wave_path;        ///< FST of the window; empty: none
+    uint64_t period_ps = 1000;    ///< of the clock, for the wave's time axis
+    Cycle edges_before = 150;     ///< window around the first wrong register
+    Cycle edges_after = 150;      ///< after the row that showed it
+    bool keep_checkpoints = true; ///< false: no fork, hence no PE and no wave
+    /// Model signals for the waveform; asked for once.
+    std::function<std::vector<TandemProbe>()> model_probes;
+    /// Called once, from inside advance(); the engine is dead afterwards.
+    std::function<void(const Divergence&)> on_divergence;
+};
+
+class TandemEngine final : public mxu::MxuEngine, private ArrayListener {
+  public:
+    TandemEngine(mxu::MxuShape shape, std::shared_ptr<ArrayLibrary> library, TandemOptions options);
+
+    std::string_view name() const override { return "tandem"; }
+    mxu::MxuShape shape() const override { return tlm_.shape(); }
+    void reset(Cycle cycle) override;
+    void push_weights(const mxu::WeightTile& tile) override;
+    void push_rows(const mxu::RowBlock& block) override;
+    void push_read(const mxu::AccumulatorRead& read) override;
+    std::optional<mxu::MxuEvent> advance(Cycle until) override;
+    std::span<const int32_t> read_data() const override { return rtl_.read_data(); }
+    bool busy() const override { return !divergence_ && rtl_.busy(); }
+
+    RtlMxuEngine& rtl() { return rtl_; }
+    uint64_t rows_compared() const { return rows_compared_; }
+    const std::optional<Divergence>& divergence() const { return divergence_; }
+
+  private:
+    enum class Mode { kCompare, kDiagnose, kRecord };
+    struct ExpectedBlock {
+        uint64_t id;
+        Cycle first_edge;
+        uint32_t acc_addr;
+        uint32_t rows;
+        std::vector<int32_t> sums;
+        uint32_t next_row = 0;
+    };
+
+    // What the RTL does, as it happens.
+    void on_weight_row(Cycle edge, uint32_t row, const int8_t* data) override;
+    void on_activation_row(Cycle edge, uint64_t block, const int8_t* data, bool swap) override;
+    void on_commit(Cycle edge, uint32_t address, const int32_t* row) override;
+    bool every_edge() const override { return mode_ != Mode::kCompare; }
+    void before_edge(Cycle edge) override;
+    void after_edge(Cycle edge) override;
+
+    void compare_row(Cycle edge, uint32_t address, const int32_t* row);
+    void compare_event(const std::optional<mxu::MxuEvent>& rtl, Cycle until);
+    void compare_read(const mxu::MxuEvent& event);
+    void diverge(Divergence divergence);
+
+    // The checkpoint and its lives.
+    void checkpoint_if_due();
+    bool planes_are_right();
+    void begin_life(const std::string& command);
+    void finish_record();
+    void diagnose_and_record();
+    void add_pe_probes();
+
+    TandemOptions options_;
+    mxu::TlmMxuEngine tlm_;
+    RtlMxuEngine rtl_;
+    std::deque<ExpectedBlock> expected_;
+    uint64_t rows_compared_ = 0;
+    std::optional<Divergence> divergence_;
+    bool reported_ = false;
+
+    Checkpoint checkpoint_;
+    std::chrono::steady_clock::time_point last_checkpoint_{};
+    Mode mode_ = Mode::kCompare;
+    std::unique_ptr<PeOracle> oracle_;
+    Cycle last_edge_ = 0;              ///< of this life
+    Cycle divergence_edge_ = 0;        ///< where the run that is repeated stopped
+    PeMismatch focus_{};               ///< PE shown in the wave
+    uint32_t expected_psum_ = 0;       ///< probe
+    uint32_t expected_valid_ = 0;      ///< probe
+    std::deque<std::string> probe_names_;
+    std::vector<TandemProbe> probes_;
+};
+
+}  // namespace tandem::cosim

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "firmware/driver/image.h"
+
+namespace tandem::firmware {
+
+namespace {
+
+constexpr uint32_t kMagic = 0x50555054;  // "TPUP"
+constexpr uint32_t kContainerVersion = 1;
+constexpr uint32_t kCode = 0x45444f43;
+constexpr uint32_t kData = 0x41544144;
+constexpr uint32_t kMeta = 0x4154454d;
+constexpr uint64_t kHeaderBytes = 16;
+constexpr uint64_t kSectionHeaderBytes = 16;
+constexpr uint64_t kInstructionBytes = 32;
+
+// Byte by byte: the container promises no alignment.
+uint32_t read_u32(const uint8_t* bytes) {
+    return uint32_t{bytes[0]} | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16 |
+           uint32_t{bytes[3]} << 24;
+}
+
+uint64_t read_u64(const uint8_t* bytes) {
+    return uint64_t{read_u32(bytes + 4)} << 32 | read_u32(bytes);
+}
+
+struct Section {
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+};
+
+class Reader {
+  public:
+    Reader(const uint8_t* bytes, uint64_t size) : bytes_(bytes), size_(size) {}
+
+    Status section(uint32_t tag, Section* section) {
+        // Compared with what is left, never added to the position: a sum could wrap.
+        if (size_ - position_ < kSectionHeaderBytes) return Status::kImageTruncated;
+        const uint8_t* header = bytes_ + position_;
+        if (read_u32(header) != tag) return Status::kImageSection;
+        const uint32_t checksum = read_u32(header + 4);
+        const uint64_t length = read_u64(header + 8);
+        position_ += kSectionHeaderBytes;
+        if (length > size_ - position_) return Status::kImageTruncated;
+        if (crc32(bytes_ + position_, length) != checksum) return Status::kImageChecksum;
+        *section = Section{position_, length};
+        position_ += length;
+        return Status::kOk;
+    }
+
+    void skip(uint64_t count) { position_ += count; }
+    bool at_end() const { return position_ == size_; }
+
+  private:
+    const uint8_t* bytes_;
+    uint64_t size_;
+    uint64_t position_ = 0;
+};
+
+}  // namespace
+
+uint32_t crc32(const uint8_t* bytes, uint64_t size) {
+    uint32_t crc = 0xffffffffu;
+    for (const uint8_t* end = bytes + size; bytes != end; ++bytes) {
+        crc ^= *bytes;
+#pragma GCC unroll 8  // a quarter fewer instructions on the RISC-V
+        for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ (0xedb88320u & (0u - (crc & 1u)));
+    }
+    return ~crc;
+}
+
+Status parse_image(const uint8_t* bytes, uint64_t size, Image* image) {
+    if (bytes == nullptr || image == nullptr || size > UINTPTR_MAX) return Status::kBadArgument;
+    if (size < kHeaderBytes) return Status::kImageTruncated;
+    if (read_u32(bytes) != kMagic) return Status::kImageMagic;
+    if (read_u32(bytes + 4) != kContainerVersion) return Status::kImageVersion;
+
+    Reader reader(bytes, size);
+    reader.skip(kHeaderBytes);
+    Section code, data, meta;
+    Status status = reader.section(kCode, &code);
+    if (status == Status::kOk) status = reader.section(kData, &data);
+    if (status == Status::kOk) status = reader.section(kMeta, &meta);
+    if (status != Status::kOk) return status;
+    if (!reader.at_end()) return Status::kImageTruncated;
+    if (code.bytes == 0 || code.bytes % kInstructionBytes != 0) return Status::kImageCode;
+
+    *image = Image{read_u64(bytes + 8), code.offset, code.bytes, data.offset, data.bytes};
+    return Status::kOk;
+}
+
+}  // namespace tandem::firmware

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a host is made of.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "firmware/include/tandem/platform.h"
+
+namespace tandem::host {
+
+struct HostConfig {
+    std::string kind = "riscv";                   ///< "riscv" or "native"
+    uint64_t cpu_clock_hz = 1'000'000'000;        ///< riscv only
+    uint64_t memory_bytes = platform::kRamBytes;  ///< multiple of 4096, 2 MiB to 2 GiB
+    std::filesystem::path firmware_elf;           ///< riscv only
+    /// Gets each line that the firmware prints, without its end; may be empty.
+    std::function<void(std::string_view)> console;
+};
+
+}  // namespace tandem::host

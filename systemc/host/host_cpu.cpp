@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systemc/host/host_cpu.h"
+
+namespace tandem::host {
+
+tlm::tlm_response_status HostCpu::access(tlm::tlm_command command, uint64_t address, uint8_t* data,
+                                         unsigned bytes) {
+    tlm::tlm_generic_payload payload;
+    payload.set_command(command);
+    payload.set_address(address);
+    payload.set_data_ptr(data);
+    payload.set_data_length(bytes);
+    payload.set_streaming_width(bytes);
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    bus_out->b_transport(payload, delay);
+    if (delay != sc_core::SC_ZERO_TIME) wait(delay);
+    return payload.get_response_status();
+}
+
+}  // namespace tandem::host

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systemc/host/host_cpu_factory.h"
+
+#include "arch/error.h"
+#include "systemc/host/native_host.h"
+
+#ifdef TANDEM_HAS_RISCV_HOST
+#include "systemc/host/riscv_host.h"
+#endif
+
+namespace tandem::host {
+
+namespace {
+
+#ifdef TANDEM_HAS_RISCV_HOST
+std::unique_ptr<HostCpu> make_riscv(const char* name, const HostConfig& config,
+                                    HostMemory& memory) {
+    RiscvHostConfig riscv;
+    riscv.clock_hz = config.cpu_clock_hz;
+    riscv.firmware_elf = config.firmware_elf;
+    return std::make_unique<RiscvHost>(name, riscv, memory);
+}
+#else
+std::unique_ptr<HostCpu> make_riscv(const char*, const HostConfig&, HostMemory&) {
+    throw UserError(
+        "host \"riscv\" is not in this build: install libunicorn-dev and configure with "
+        "-DTANDEM_RISCV_HOST=ON, or use host \"native\"");
+}
+#endif
+
+}  // namespace
+
+std::unique_ptr<HostCpu> make_host_cpu(const char* name, const HostConfig& config,
+                                       HostMemory& memory) {
+    if (config.kind == "native") return std::make_unique<NativeHost>(name, memory);
+    if (config.kind == "riscv") return make_riscv(name, config, memory);
+    throw UserError("host: expected \"riscv\" or \"native\", found \"" + config.kind + "\"");
+}
+
+}  // namespace tandem::host

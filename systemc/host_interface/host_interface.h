@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The chip as the host sees it: registers, a ring of commands in host memory, a doorbell, an
+// interrupt. Registers and ring are defined in arch/registers.yaml.
+//
+// Timing: a register access takes the bus latency; a command is read from, and its status written
+// to, host memory over the bus. The interrupt rises after the status has arrived.
+#pragma once
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include <array>
+#include <systemc>
+#include <tlm>
+
+#include "arch/generated/register_table.h"
+#include "systemc/host_interface/host_link.h"
+#include "systemc/kernel/chip_services.h"
+#include "systemc/memory/initiator.h"
+#include "systemc/mxu/mxu.h"
+#include "systemc/sequencer/sequencer.h"
+
+namespace tandem::sim {
+
+class HostInterface : public sc_core::sc_module {
+  public:
+    tlm_utils::simple_target_socket<HostInterface> registers_in;
+    sc_core::sc_out<bool> irq_out;
+    MemoryInitiator memory;  ///< to device memory, for LOAD
+
+    HostInterface(sc_core::sc_module_name name, ChipServices& services, HostLink& link, Sequencer& sequencer, Mxu& mxu);
+
+    uint64_t commands_done() const { return head_; }
+
+  private:
+    struct Command;
+
+    void b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
+    unsigned transport_dbg(tlm::tlm_generic_payload& transaction);
+    bool access(tlm::tlm_generic_payload& transaction);
+    uint32_t read_register(uint32_t offset) const;
+    void write_register(uint32_t offset, uint32_t value);
+    void write_control(uint32_t value);
+    void reset_device();
+
+    void command_thread();
+    bool ring_valid() const;
+    void run_next_command();
+    std::optional<ProgramError> execute(const Command& command);
+    std::optional<ProgramError> load(const Command& command);
+    void finish(uint64_t entry, const std::optional<ProgramError>& error, uint64_t cycles);
+    void update_irq() { irq_.write((registers_[kIrqStatus] & registers_[kIrqEnable]) != 0); }
+    void irq_method() { irq_out.write(irq_.read()); }
+
+    // Indices into registers_: offset / 4.
+    static constexpr uint32_t kRegisterWords = 32;
+    static constexpr uint32_t kIrqStatus = 0x44 / 4, kIrqEnable = 0x48 / 4;
+
+    ChipServices& services_;
+    HostLink& link_;
+    Sequencer& sequencer_;
+    Mxu& mxu_;
+    std::array<uint32_t, kRegisterWords> registers_{};
+    uint32_t head_ = 0;
+    bool busy_ = false;
+    bool abort_ = false;
+    sc_core::sc_event doorbell_;
+    sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> irq_;
+};
+
+}  // namespace tandem::sim

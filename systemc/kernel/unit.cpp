@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systemc/kernel/unit.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tandem::sim {
+namespace {
+
+// Instructions of every unit start with the same header, so any of them decodes it.
+isa::Header header_of(const isa::Words& words) { return isa::Nop::decode(words).header; }
+
+uint32_t opcode_of(const isa::Words& words) { return words[0] & 0xff; }
+
+}  // namespace
+
+std::string_view mnemonic(uint32_t opcode) {
+    for (const auto& info : isa::kInstructions)
+        if (static_cast<uint32_t>(info.opcode) == opcode) return info.name;
+    return {};
+}
+
+Unit::Unit(sc_core::sc_module_name name, isa::Unit unit, ChipServices& services)
+    : sc_module(name), services_(services), unit_(unit) {
+    SC_HAS_PROCESS(Unit);
+    SC_THREAD(run_thread);
+    set_stack_size(0x20000);
+}
+
+void Unit::enqueue(const Dispatched& instruction) {
+    queue_.push_back(instruction);
+    probe_.queue_depth = static_cast<uint32_t>(queue_.size());
+    enqueued_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void Unit::reset() {
+    queue_.clear();
+    executing_ = false;
+    set_probe(0, nullptr);
+    process_.reset();
+}
+
+void Unit::run_thread() {
+    process_ = sc_core::sc_get_current_process_handle();
+    for (;;) {
+        while (queue_.empty()) sc_core::wait(enqueued_);
+        charge(Cause::kIdle);
+        const Dispatched instruction = queue_.front();
+        queue_.pop_front();
+        executing_ = true;
+        dequeued_.notify(sc_core::SC_ZERO_TIME);
+        set_probe(1, &instruction);
+        const isa::Header header = header_of(instruction.words);
+        services_.flags().take(header.wait_a);
+        services_.flags().take(header.wait_b);
+        charge(Cause::kWaitFlag);
+        set_probe(2, &instruction);
+        const Cycle start = now();
+        execute(instruction);
+        executing_ = false;
+        set_probe(0, nullptr);
+        if (!retires_later(static_cast<isa::Opcode>(opcode_of(instruction.words))))
+            retire(instruction, start);
+    }
+}
+
+void Unit::retire(const Dispatched& instruction, Cycle start) {
+    const isa::Header header = header_of(instruction.words);
+    services_.flags().raise(header.signal_a);
+    services_.flags().raise(header.signal_b);
+    services_.retired(unit_, instruction.index, start, now());
+}
+
+void Unit::check_range(uint64_t address, uint64_t bytes, uint64_t size, arch::DeviceError code,
+                       uint32_t index) {
+    if (address > size || bytes > size - address) services_.fail(code, index);
+}
+
+void Unit::set_probe(uint32_t state, const Dispatched* instruction) {
+    probe_.state = state;
+    probe_.queue_depth = static_cast<uint32_t>(queue_.size());
+    std::memset(probe_.text, 0, sizeof probe_.text);
+    if (instruction == nullptr) return;
+    probe_.instruction = instruction->index;
+    const std::string_view name = mnemonic(opcode_of(instruction->words)).substr(0, sizeof probe_.text);
+    std::reverse_copy(name.begin(), name.end(), probe_.text);
+}
+
+}  // namespace tandem::sim

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A unit with an instruction queue: takes instructions in order, waits for their flags, executes,
+// raises their flags. The units derive from it and say what executing means and how long it takes.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <systemc>
+
+#include "arch/generated/isa.h"
+#include "systemc/kernel/chip_services.h"
+#include "systemc/kernel/cycle_account.h"
+
+namespace tandem::sim {
+
+/// An instruction on its way to a unit.
+struct Dispatched {
+    isa::Words words{};
+    uint32_t index = 0;  ///< in the program
+    uint64_t base = 0;   ///< value of its base register at dispatch; 0 where it has none
+};
+
+/// What a waveform shows of a unit; plain memory that a tracer samples.
+struct UnitProbe {
+    uint32_t state = 0;        ///< 0 idle, 1 waits for a flag, 2 executes
+    uint32_t queue_depth = 0;  ///< instructions waiting
+    uint32_t instruction = 0;  ///< index of the current one
+    char text[20] = "";        ///< its mnemonic, last character first as waveform viewers want it
+};
+
+class Unit : public sc_core::sc_module {
+  public:
+    isa::Unit unit() const { return unit_; }
+    bool queue_full() const { return queue_.size() >= services_.config().sequencer.queue_entries; }
+    /// Call only when the queue is not full. Seen by the unit in the next delta cycle.
+    void enqueue(const Dispatched& instruction);
+    const sc_core::sc_event& dequeued() const { return dequeued_; }
+    /// Nothing queued, nothing executing, nothing outstanding.
+    virtual bool idle() const { return queue_.empty() && !executing_; }
+    /// Drops everything and starts afresh (the unit's process restarts).
+    virtual void reset();
+
+    void begin_program(Cycle cycle) { account_.begin(cycle); }
+    void end_program(Cycle cycle) { account_.charge(Cause::kIdle, cycle); }
+    const CycleAccount& account() const { return account_; }
+    const UnitProbe& probe() const { return probe_; }
+
+  protected:
+    Unit(sc_core::sc_module_name name, isa::Unit unit, ChipServices& services);
+
+    /// Runs in the unit's process; consumes simulated time; charges its cycles.
+    virtual void execute(const Dispatched& instruction) = 0;
+    /// True when execute() has arranged for retire() itself, later.
+    virtual bool retires_later(isa::Opcode) const { return false; }
+    void retire(const Dispatched& instruction, Cycle start);
+
+    /// Throws nothing: a wrong address ends the program.
+    void check_range(uint64_t address, uint64_t bytes, uint64_t size, arch::DeviceError code,
+                     uint32_t index);
+    Cycle now() const { return services_.clock().now(); }
+    void wait_until(Cycle cycle) const { services_.clock().wait_until(cycle); }
+    void charge(Cause cause) { account_.charge(cause, now()); }
+
+    ChipServices& services_;
+    CycleAccount account_;
+
+  private:
+    void run_thread();
+    void set_probe(uint32_t state, const Dispatched* instruction);
+
+    const isa::Unit unit_;
+    std::deque<Dispatched> queue_;
+    bool executing_ = false;
+    sc_core::sc_event enqueued_;
+    sc_core::sc_event dequeued_;
+    sc_core::sc_process_handle process_;
+    UnitProbe probe_;
+};
+
+/// Mnemonic of an opcode, or an empty text for an unknown one.
+std::string_view mnemonic(uint32_t opcode);
+
+}  // namespace tandem::sim

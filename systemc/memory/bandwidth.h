@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A shared path of limited bandwidth: transfers are served one after the other, first come first
+// served. Latency is added by the owner and overlaps with later transfers.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <systemc>
+
+namespace tandem::sim {
+
+class Bandwidth {
+  public:
+    explicit Bandwidth(uint64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {}
+
+    /// Takes the path for `bytes` from now on; returns the time from now until the last byte passed.
+    sc_core::sc_time reserve(uint64_t bytes) {
+        const sc_core::sc_time now = sc_core::sc_time_stamp();
+        const auto femtoseconds = static_cast<uint64_t>(
+            (static_cast<unsigned __int128>(bytes) * 1000000000000000ull + bytes_per_second_ - 1) /
+            bytes_per_second_);
+        busy_until_ = std::max(busy_until_, now) + sc_core::sc_time::from_value(femtoseconds);
+        total_bytes_ += bytes;
+        return busy_until_ - now;
+    }
+    uint64_t total_bytes() const { return total_bytes_; }
+
+  private:
+    uint64_t bytes_per_second_;
+    sc_core::sc_time busy_until_;
+    uint64_t total_bytes_ = 0;
+};
+
+}  // namespace tandem::sim

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Initiator side of a memory access, with less ceremony than the generic payload asks for.
+#pragma once
+
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include <span>
+#include <systemc>
+#include <tlm>
+
+namespace tandem::sim {
+
+class MemoryInitiator : public sc_core::sc_module {
+  public:
+    tlm_utils::simple_initiator_socket<MemoryInitiator> memory_out;
+
+    explicit MemoryInitiator(sc_core::sc_module_name name) : sc_module(name), memory_out("memory_out") {}
+
+    /// Reads into `data` (null: time only). Returns the time it takes, or nothing when the target
+    /// refused. Does not wait.
+    bool read(uint64_t address, uint8_t* data, uint64_t bytes, sc_core::sc_time& delay) {
+        return transport(tlm::TLM_READ_COMMAND, address, data, bytes, delay);
+    }
+    bool write(uint64_t address, uint8_t* data, uint64_t bytes, sc_core::sc_time& delay) {
+        return transport(tlm::TLM_WRITE_COMMAND, address, data, bytes, delay);
+    }
+    /// The target's bytes, by its direct memory interface. Empty when it offers none.
+    std::span<uint8_t> direct() {
+        tlm::tlm_generic_payload transaction;
+        tlm::tlm_dmi dmi;
+        if (!memory_out->get_direct_mem_ptr(transaction, dmi)) return {};
+        return {dmi.get_dmi_ptr(), dmi.get_end_address() - dmi.get_start_address() + 1};
+    }
+
+  private:
+    bool transport(tlm::tlm_command command, uint64_t address, uint8_t* data, uint64_t bytes,
+                   sc_core::sc_time& delay) {
+        tlm::tlm_generic_payload transaction;
+        transaction.set_command(command);
+        transaction.set_address(address);
+        transaction.set_data_ptr(data);
+        transaction.set_data_length(static_cast<unsigned>(bytes));
+        transaction.set_streaming_width(static_cast<unsigned>(bytes));
+        memory_out->b_transport(transaction, delay);
+        return transaction.is_response_ok();
+    }
+};
+
+}  // namespace tandem::sim

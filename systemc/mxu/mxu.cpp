@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systemc/mxu/mxu.h"
+
+#include <algorithm>
+
+namespace tandem::sim {
+namespace {
+
+bool overlap(uint32_t a, uint32_t a_rows, uint32_t b, uint32_t b_rows) {
+    return a < b + b_rows && b < a + a_rows;
+}
+
+}  // namespace
+
+Mxu::Mxu(sc_core::sc_module_name name, ChipServices& services, std::unique_ptr<mxu::MxuEngine> engine)
+    : Unit(name, isa::Unit::kMxu, services), buffer("buffer"), engine_(std::move(engine)) {
+    SC_HAS_PROCESS(Mxu);
+    SC_THREAD(engine_thread);
+}
+
+void Mxu::reset() {
+    Unit::reset();
+    engine_->reset(now() + 1);
+    blocks_.clear();
+    tiles_pushed_ = tiles_loaded_ = reads_pushed_ = reads_done_ = 0;
+    reading_rows_ = 0;
+    instruction_of_block_.clear();
+    engine_process_.reset();
+}
+
+uint64_t Mxu::push_tile(std::span<const int8_t> data) {
+    const uint64_t id = tiles_pushed_++;
+    engine_->push_weights({id, now() + 1, data});
+    input_.notify(sc_core::SC_ZERO_TIME);
+    return id;
+}
+
+void Mxu::wait_tile_loaded(uint64_t id) {
+    while (tiles_loaded_ <= id) sc_core::wait(happened_);
+}
+
+std::span<const int32_t> Mxu::read_accumulators(uint32_t acc_addr, uint32_t rows, uint32_t interval,
+                                                uint32_t instruction) {
+    check_range(acc_addr, rows, services_.config().mxu.accumulator_rows, arch::DeviceError::kAccAddress, instruction);
+    for (const Block& block : blocks_)
+        if (overlap(acc_addr, rows, block.acc_addr, block.rows))
+            services_.fail(arch::DeviceError::kAccHazard, instruction);
+    reading_addr_ = acc_addr;
+    reading_rows_ = rows;
+    const uint64_t id = reads_pushed_++;
+    engine_->push_read({id, now() + 1, acc_addr, rows, interval});
+    input_.notify(sc_core::SC_ZERO_TIME);
+    while (reads_done_ <= id) sc_core::wait(happened_);
+    reading_rows_ = 0;
+    return read_rows_;
+}
+
+void Mxu::execute(const Dispatched& instruction) {
+    if (reader_ == nullptr)
+        reader_ = std::make_unique<ActivationReader>(buffer.direct(), services_.config().mxu.rows);
+    switch (static_cast<isa::Opcode>(instruction.words[0] & 0xff)) {
+        case isa::Opcode::kMatmul:
+            matmul(instruction);
+            break;
+        case isa::Opcode::kSetWindow: {
+            const auto window = isa::SetWindow::decode(instruction.words);
+            if (!ActivationReader::valid(window.geometry))
+                services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
+            reader_->set_geometry(window.geometry);
+            wait_until(now() + 1);
+            charge(Cause::kIdle);
+            break;
+        }
+        default:
+            services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
+    }
+}
+
+void Mxu::check(const isa::Matmul& matmul, uint32_t index) {
+    const auto& shape = services_.config().mxu;
+    if (matmul.rows == 0 || matmul.k_len == 0 || matmul.k_len > shape.rows || matmul.n_len > shape.cols ||
+        uint64_t{matmul.k_start} + matmul.k_len > reader_->reduction())
+        services_.fail(arch::DeviceError::kBadInstruction, index);
+    check_range(matmul.acc_addr, matmul.rows, shape.accumulator_rows, arch::DeviceError::kAccAddress, index);
+    if (!reader_->inside_buffer(matmul)) services_.fail(arch::DeviceError::kUbAddress, index);
+    if (reading_rows_ != 0 && overlap(matmul.acc_addr, matmul.rows, reading_addr_, reading_rows_))
+        services_.fail(arch::DeviceError::kAccHazard, index);
+}
+
+void Mxu::matmul(const Dispatched& instruction) {
+    const auto matmul = isa::Matmul::decode(instruction.words);
+    check(matmul, instruction.index);
+    rows_.clear();
+    if (services_.functional()) {
+        rows_.resize(uint64_t{matmul.rows} * services_.config().mxu.rows);
+        reader_->read(matmul, rows_.data());
+    }
+    const uint64_t id = instruction_of_block_.size();
+    instruction_of_block_.push_back(instruction.index);
+    blocks_.push_back({id, matmul.acc_addr, matmul.rows, instruction});
+    engine_->push_rows({id, now() + 1, matmul.rows, matmul.k_len, matmul.acc_addr, matmul.new_weights != 0,
+                        matmul.accumulate != 0, rows_});
+    input_.notify(sc_core::SC_ZERO_TIME);
+    account_.charge(Cause::kIdle, now() + 1);  // the cycle of the issue
+    macs_ += uint64_t{matmul.rows} * matmul.k_len * matmul.n_len;
+
+    const auto block = [&] { return std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.id == id; }); };
+    // With a single row the block may be committed before this process runs again.
+    while (block() != blocks_.end() && !block()->started) sc_core::wait(happened_);
+}
+
+// Lets the engine run as far ahead as nobody else can interfere: what is pushed at the time of the
+// next pending activity stands at the array one edge later.
+void Mxu::engine_thread() {
+    engine_process_ = sc_core::sc_get_current_process_handle();
+    const Clock& clock = services_.clock();
+    constexpr Cycle kLongest = 1u << 20;
+    for (;;) {
+        while (!engine_->busy()) sc_core::wait(input_);
+        const Cycle now_cycle = now();
+        const sc_core::sc_time pending = sc_core::sc_time_to_pending_activity();
+        Cycle until = now_cycle + kLongest;
+        if (pending < clock.time_of(until) - sc_core::sc_time_stamp())
+            until = clock.at_or_after(sc_core::sc_time_stamp() + pending) + 1;
+        until = std::max(until, now_cycle + 1);
+        const auto event = engine_->advance(until);
+        const Cycle visible = event ? event->cycle + 1 : until;
+        if (visible > now_cycle) sc_core::wait(clock.time_of(visible) - sc_core::sc_time_stamp());
+        if (event) deliver(*event);
+    }
+}
+
+void Mxu::deliver(const mxu::MxuEvent& event) {
+    switch (event.kind) {
+        case mxu::MxuEvent::Kind::kTileLoaded:
+            tiles_loaded_ = event.id + 1;
+            break;
+        case mxu::MxuEvent::Kind::kBlockStarted:
+            for (Block& block : blocks_) {
+                if (block.id != event.id) continue;
+                block.started = true;
+                block.first_row = event.cycle;
+                account_.charge(Cause::kWaitWeights, event.cycle);
+                account_.charge(Cause::kBusy, event.cycle + block.rows);
+            }
+            break;
+        case mxu::MxuEvent::Kind::kBlockCommitted: {
+            const Block block = blocks_.front();
+            blocks_.pop_front();
+            retire(block.instruction, block.first_row);
+            break;
+        }
+        case mxu::MxuEvent::Kind::kReadDone: {
+            const auto rows = engine_->read_data();
+            read_rows_.assign(rows.begin(), rows.end());
+            reads_done_ = event.id + 1;
+            break;
+        }
+    }
+    happened_.notify(sc_core::SC_ZERO_TIME);
+}
+
+}  // namespace tandem::sim

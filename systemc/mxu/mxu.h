@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// The matrix unit: reads activation rows through a window of the unified buffer, streams them
+// through a MAC array behind the MxuEngine seam, and owns the accumulators' scoreboard.
+//
+// Timing: a matmul whose flags are taken at cycle t stands at the array from edge t + 1; the next
+// one may follow when its first row has entered, so that blocks run back to back. It retires one
+// cycle after the edge that writes its last accumulator row.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "systemc/kernel/unit.h"
+#include "systemc/memory/initiator.h"
+#include "systemc/mxu/activation_reader.h"
+#include "systemc/mxu/mxu_engine.h"
+
+namespace tandem::sim {
+
+class Mxu final : public Unit {
+  public:
+    MemoryInitiator buffer;  ///< to the unified buffer
+
+    Mxu(sc_core::sc_module_name name, ChipServices& services, std::unique_ptr<mxu::MxuEngine> engine);
+
+    mxu::MxuEngine& engine() { return *engine_; }
+    bool idle() const override { return Unit::idle() && blocks_.empty(); }
+    void reset() override;
+
+    /// Weight port, one caller: puts a tile (row 0 first) at the port from the next edge on.
+    uint64_t push_tile(std::span<const int8_t> data);
+    /// Blocks until the tile has entered the array.
+    void wait_tile_loaded(uint64_t id);
+
+    /// Accumulator port, one caller: blocks until `rows` rows are read, one every `interval` cycles,
+    /// and returns them (empty in timing mode). Rows that are being written end the program.
+    std::span<const int32_t> read_accumulators(uint32_t acc_addr, uint32_t rows, uint32_t interval,
+                                               uint32_t instruction);
+
+    uint64_t macs() const { return macs_; }
+    /// The instruction whose block has this id; ids count matmuls and grow without gaps.
+    uint32_t instruction_of_block(uint64_t id) const { return instruction_of_block_[id]; }
+
+  private:
+    struct Block {
+        uint64_t id;
+        uint32_t acc_addr;
+        uint32_t rows;
+        Dispatched instruction;
+        Cycle first_row = 0;
+        bool started = false;
+    };
+
+    void execute(const Dispatched& instruction) override;
+    bool retires_later(isa::Opcode opcode) const override { return opcode == isa::Opcode::kMatmul; }
+    void matmul(const Dispatched& instruction);
+    void check(const isa::Matmul& matmul, uint32_t index);
+    void engine_thread();
+    void deliver(const mxu::MxuEvent& event);
+
+    std::unique_ptr<mxu::MxuEngine> engine_;
+    std::unique_ptr<ActivationReader> reader_;
+    std::deque<Block> blocks_;  ///< given to the engine, not committed yet
+    std::vector<uint32_t> instruction_of_block_;
+    std::vector<int8_t> rows_;
+    std::vector<int32_t> read_rows_;
+    uint64_t tiles_pushed_ = 0;
+    uint64_t tiles_loaded_ = 0;
+    uint64_t reads_pushed_ = 0;
+    uint64_t reads_done_ = 0;
+    uint32_t reading_addr_ = 0;  ///< rows of the read in progress
+    uint32_t reading_rows_ = 0;
+    uint64_t macs_ = 0;
+    sc_core::sc_event input_;     ///< something was pushed into the engine
+    sc_core::sc_event happened_;  ///< the engine told an event
+    sc_core::sc_process_handle engine_process_;
+};
+
+}  // namespace tandem::sim

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systemc/sequencer/sequencer.h"
+
+#include <algorithm>
+
+namespace tandem::sim {
+namespace {
+
+const isa::InstructionInfo* info_of(uint32_t opcode) {
+    for (const auto& info : isa::kInstructions)
+        if (static_cast<uint32_t>(info.opcode) == opcode) return &info;
+    return nullptr;
+}
+
+/// The base register of an instruction that has one.
+std::optional<uint32_t> base_register(const isa::InstructionInfo& info, const isa::Words& words) {
+    for (uint32_t i = 0; i < info.field_count; ++i)
+        if (info.fields[i].name == "base")
+            return static_cast<uint32_t>(isa::get(words, info.fields[i].position));
+    return std::nullopt;
+}
+
+}  // namespace
+
+Sequencer::Sequencer(sc_core::sc_module_name name, ChipServices& services, std::vector<Unit*> units)
+    : sc_module(name), memory("memory"), services_(services), units_(std::move(units)) {
+    for (Unit* unit : units_) unit_of_[static_cast<size_t>(unit->unit())] = unit;
+}
+
+std::optional<ProgramError> Sequencer::run(const ProgramRequest& request) {
+    const Clock& clock = services_.clock();
+    clock.wait_until(now());
+    const Cycle start = now();
+    program_ = request;
+    pc_ = 0;
+    scalar_.fill(0);
+    std::copy(request.args.begin(), request.args.end(), scalar_.begin() + 1);
+    services_.flags().clear();
+    services_.clear_error();
+    current_ = next_ = {};
+    account_.begin(start);
+    for (Unit* unit : units_) unit->begin_program(start);
+
+    while (step() == Step::kContinue) {
+    }
+    const Cycle end = now();
+    account_.charge(Cause::kIdle, end);
+    for (Unit* unit : units_) unit->end_program(end);
+    program_cycles_ += end - start;
+    const auto error = services_.error();
+    if (error)
+        for (Unit* unit : units_) unit->reset();
+    return error;
+}
+
+Sequencer::Step Sequencer::step() {
+    if (services_.error()) return Step::kStopped;
+    isa::Words words;
+    if (!fetch(words)) return Step::kStopped;
+    const isa::InstructionInfo* info = info_of(words[0] & 0xff);
+    if (info == nullptr) {
+        services_.raise_error(arch::DeviceError::kBadInstruction, program_counter());
+        return Step::kStopped;
+    }
+    const Step result =
+        info->unit == isa::Unit::kSequencer ? execute_scalar(info->opcode, words) : dispatch(*info, words);
+    if (result != Step::kContinue) return result;
+    ++pc_;
+    account_.charge(Cause::kBusy, now() + 1);
+    services_.clock().wait_until(now() + 1);
+    return Step::kContinue;
+}
+
+Sequencer::Step Sequencer::execute_scalar(isa::Opcode opcode, const isa::Words& words) {
+    const isa::Header header = isa::Nop::decode(words).header;
+    const uint32_t index = program_counter();
+    const Cycle start = now();
+    for (const uint32_t flag : {uint32_t{header.wait_a}, uint32_t{header.wait_b}}) {
+        bool taken = false;
+        if (!wait_for([&] { return taken = services_.flags().try_take(flag); }, services_.progress())) return Step::kStopped;
+    }
+    account_.charge(Cause::kWaitFlag, now());
+    switch (opcode) {
+        case isa::Opcode::kHalt:
+            if (!wait_for([&] { return units_idle(); }, services_.progress())) return Step::kStopped;
+            account_.charge(Cause::kIdle, now());
+            break;
+        case isa::Opcode::kSetScalar: {
+            const auto op = isa::SetScalar::decode(words);
+            scalar_[op.rd] = op.imm;
+            break;
+        }
+        case isa::Opcode::kAddScalar: {
+            const auto op = isa::AddScalar::decode(words);
+            scalar_[op.rd] = scalar_[op.rs] + static_cast<uint64_t>(int64_t{op.imm});
+            break;
+        }
+        case isa::Opcode::kBranchNonzero: {
+            const auto op = isa::BranchNonzero::decode(words);
+            if (scalar_[op.rs] != 0) pc_ += static_cast<uint64_t>(int64_t{op.offset}) - 1;
+            break;
+        }
+        default:
+            break;
+    }
+    scalar_[0] = 0;
+    services_.flags().raise(header.signal_a);
+    services_.flags().raise(header.signal_b);
+    services_.retired(isa::Unit::kSequencer, index, start, now());
+    return opcode == isa::Opcode::kHalt ? Step::kHalted : Step::kContinue;
+}
+
+Sequencer::Step Sequencer::dispatch(const isa::InstructionInfo& info, const isa::Words& words) {
+    Unit* unit = unit_of_[static_cast<size_t>(info.unit)];
+    if (!wait_for([&] { return !unit->queue_full(); }, unit->dequeued())) return Step::kStopped;
+    account_.charge(Cause::kWaitSpace, now());
+    const auto base = base_register(info, words);
+    unit->enqueue({words, program_counter(), base ? scalar_[*base] : 0});
+    return Step::kContinue;
+}
+
+/// Waits until ready() holds. False: the program has failed, or nothing has moved for too long.
+bool Sequencer::wait_for(const auto& ready, const sc_core::sc_event& event) {
+    const Clock& clock = services_.clock();
+    const sc_core::sc_time patience = clock.time_of(services_.config().sequencer.watchdog_cycles);
+    uint64_t retired = services_.instructions_retired();
+    sc_core::sc_time deadline = sc_core::sc_time_stamp() + patience;
+    for (;;) {
+        if (services_.error()) return false;
+        if (ready()) return true;
+        if (services_.instructions_retired() != retired) {
+            retired = services_.instructions_retired();
+            deadline = sc_core::sc_time_stamp() + patience;
+        }
+        if (sc_core::sc_time_stamp() >= deadline) {
+            services_.raise_error(arch::DeviceError::kWatchdog, program_counter());
+            return false;
+        }
+        sc_core::wait(deadline - sc_core::sc_time_stamp(), event | services_.progress());
+    }
+}
+
+bool Sequencer::units_idle() const {
+    return std::all_of(units_.begin(), units_.end(), [](const Unit* unit) { return unit->idle(); });
+}
+
+bool Sequencer::fetch(isa::Words& words) {
+    if (pc_ >= program_.instructions) {
+        services_.raise_error(arch::DeviceError::kProgramEnd, program_counter());
+        return false;
+    }
+    const uint64_t number = pc_ / kFetchInstructions;
+    if (current_.number != number) {
+        if (next_.number != number && !request_block(next_, number)) return false;
+        current_ = next_;
+        const Clock& clock = services_.clock();
+        clock.wait_until(clock.at_or_after(current_.arrives));
+        account_.charge(Cause::kWaitMemory, now());
+        const uint64_t following = number + 1;
+        if (following * kFetchInstructions < program_.instructions && !request_block(next_, following)) return false;
+    }
+    words = current_.words[pc_ % kFetchInstructions];
+    return true;
+}
+
+bool Sequencer::request_block(FetchBlock& block, uint64_t number) {
+    const uint64_t first = number * kFetchInstructions;
+    const uint64_t count = std::min<uint64_t>(kFetchInstructions, program_.instructions - first);
+    sc_core::sc_time delay;
+    if (!memory.read(program_.address + first * isa::kInstructionBytes, reinterpret_cast<uint8_t*>(block.words.data()),
+                     count * isa::kInstructionBytes, delay)) {
+        services_.raise_error(arch::DeviceError::kMemoryAddress, program_counter());
+        return false;
+    }
+    block.number = number;
+    block.arrives = sc_core::sc_time_stamp() + delay;
+    return true;
+}
+
+}  // namespace tandem::sim

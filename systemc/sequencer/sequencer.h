@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fetches TPU instructions from device memory, executes the scalar ones and dispatches the others,
+// one per cycle, into the queues of their units.
+//
+// Timing: instructions are fetched in blocks of kFetchInstructions, the next block while the current
+// one is dispatched. A taken branch fetches its block anew.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "systemc/kernel/unit.h"
+#include "systemc/memory/initiator.h"
+
+namespace tandem::sim {
+
+struct ProgramRequest {
+    uint64_t address;       ///< of the first instruction in device memory
+    uint64_t instructions;  ///< number of instructions
+    std::array<uint64_t, 3> args;  ///< scalar registers 1 to 3
+};
+
+class Sequencer : public sc_core::sc_module {
+  public:
+    static constexpr uint32_t kFetchInstructions = 8;
+    MemoryInitiator memory;
+
+    Sequencer(sc_core::sc_module_name name, ChipServices& services, std::vector<Unit*> units);
+
+    /// Runs a program to its end in the calling process. After an error the units are reset, the
+    /// error is returned.
+    std::optional<ProgramError> run(const ProgramRequest& request);
+
+    const CycleAccount& account() const { return account_; }
+    uint64_t program_cycles() const { return program_cycles_; }
+    uint32_t program_counter() const { return static_cast<uint32_t>(pc_); }
+
+  private:
+    enum class Step { kContinue, kHalted, kStopped };
+    struct FetchBlock {
+        uint64_t number = ~uint64_t{0};
+        sc_core::sc_time arrives;
+        std::array<isa::Words, kFetchInstructions> words{};
+    };
+
+    Step step();
+    Step execute_scalar(isa::Opcode opcode, const isa::Words& words);
+    Step dispatch(const isa::InstructionInfo& info, const isa::Words& words);
+    bool fetch(isa::Words& words);
+    bool request_block(FetchBlock& block, uint64_t number);
+    bool wait_for(const auto& ready, const sc_core::sc_event& event);
+    bool units_idle() const;
+    Cycle now() const { return services_.clock().now(); }
+
+    ChipServices& services_;
+    std::vector<Unit*> units_;
+    std::array<Unit*, isa::kUnitNames.size()> unit_of_{};
+    CycleAccount account_;
+    ProgramRequest program_{};
+    uint64_t pc_ = 0;
+    std::array<uint64_t, isa::kScalarRegisters> scalar_{};
+    FetchBlock current_, next_;
+    uint64_t program_cycles_ = 0;
+};
+
+}  // namespace tandem::sim

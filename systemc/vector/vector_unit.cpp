@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systemc/vector/vector_unit.h"
+
+#include "arch/numerics.h"
+#include "systemc/mxu/activation_reader.h"
+#include "systemc/vector/vector_ops.h"
+
+namespace tandem::sim {
+
+VectorUnit::VectorUnit(sc_core::sc_module_name name, ChipServices& services, Mxu& mxu)
+    : Unit(name, isa::Unit::kVector, services),
+      buffer("buffer"),
+      mxu_(mxu),
+      timing_{services.config().vector.lanes, services.config().vector.latency_cycles} {}
+
+void VectorUnit::execute(const Dispatched& instruction) {
+    if (bytes_.empty()) bytes_ = buffer.direct();
+    const isa::Words& words = instruction.words;
+    const uint32_t index = instruction.index;
+    switch (static_cast<isa::Opcode>(words[0] & 0xff)) {
+        case isa::Opcode::kActivate:
+            return activate(isa::Activate::decode(words), index);
+        case isa::Opcode::kAdd:
+            return add(isa::Add::decode(words), index);
+        case isa::Opcode::kPool:
+            return pool(isa::Pool::decode(words), index);
+        case isa::Opcode::kSoftmax:
+            return softmax(isa::Softmax::decode(words), index);
+        case isa::Opcode::kSetPoolWindow:
+            return set_pool_window(isa::SetPoolWindow::decode(words), index);
+        default:
+            services_.fail(arch::DeviceError::kBadInstruction, index);
+    }
+}
+
+void VectorUnit::activate(const isa::Activate& op, uint32_t index) {
+    if (op.rows == 0 || op.cols == 0 || op.cols > services_.config().mxu.cols)
+        services_.fail(arch::DeviceError::kBadInstruction, index);
+    check_buffer(op.params_addr, op.cols * sizeof(numerics::ChannelParams), index);
+    check_buffer(op.ub_addr, uint64_t{op.rows - 1u} * op.row_stride + op.cols, index);
+    const auto sums = mxu_.read_accumulators(op.acc_addr, op.rows, timing_.activate_interval(op.cols), index);
+    if (services_.functional()) activate_rows(op, sums, services_.config().mxu.cols, bytes_);
+    busy_for(timing_.latency_cycles);
+}
+
+void VectorUnit::add(const isa::Add& op, uint32_t index) {
+    check_buffer(op.a_addr, op.count, index);
+    check_buffer(op.b_addr, op.count, index);
+    check_buffer(op.out_addr, op.count, index);
+    check_buffer(op.params_addr, sizeof(numerics::AddParams), index);
+    if (services_.functional()) add_elements(op, bytes_);
+    busy_for(timing_.add(op.count));
+}
+
+void VectorUnit::set_pool_window(const isa::SetPoolWindow& op, uint32_t index) {
+    if (!ActivationReader::valid(op.geometry)) services_.fail(arch::DeviceError::kBadInstruction, index);
+    window_ = op.geometry;
+    busy_for(1);
+}
+
+void VectorUnit::pool(const isa::Pool& op, uint32_t index) {
+    const isa::Geometry& g = window_;
+    if (!ActivationReader::valid(g) || op.kind > 2 || op.images == 0)
+        services_.fail(arch::DeviceError::kBadInstruction, index);
+    const uint64_t outputs = uint64_t{op.images} * g.out_height * g.out_width;
+    check_buffer(op.in_addr,
+                 uint64_t{op.images - 1u} * g.image_stride +
+                     (uint64_t{g.in_height} * g.in_width - 1) * g.pixel_stride + g.channels,
+                 index);
+    check_buffer(op.out_addr, outputs * g.channels, index);
+    if (op.kind == 2) check_buffer(op.params_addr, sizeof(numerics::ChannelParams), index);
+    if (services_.functional()) pool_windows(op, g, bytes_);
+    busy_for(timing_.pool(outputs, g.channels, uint64_t{g.kernel_h} * g.kernel_w));
+}
+
+void VectorUnit::softmax(const isa::Softmax& op, uint32_t index) {
+    if (op.rows == 0 || op.cols == 0) services_.fail(arch::DeviceError::kBadInstruction, index);
+    const uint64_t bytes = uint64_t{op.rows} * op.cols;
+    check_buffer(op.in_addr, bytes, index);
+    check_buffer(op.out_addr, bytes, index);
+    check_buffer(op.params_addr, 256 * sizeof(float), index);
+    if (services_.functional()) softmax_rows(op, bytes_);
+    busy_for(timing_.softmax(op.rows, op.cols));
+}
+
+}  // namespace tandem::sim

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fetches weight tiles from device memory into the weight FIFO, as far ahead as the FIFO has room,
+// and hands them to the array's weight port one at a time.
+//
+// Timing: a request for the next tile is issued as soon as a FIFO entry is reserved for it; requests
+// overlap their latency. A tile that stands in the FIFO at cycle t is at the weight port at t + 1
+// when the one before it has been loaded.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+#include "systemc/kernel/unit.h"
+#include "systemc/memory/initiator.h"
+#include "systemc/mxu/mxu.h"
+
+namespace tandem::sim {
+
+class WeightFetcher final : public Unit {
+  public:
+    MemoryInitiator memory;
+
+    WeightFetcher(sc_core::sc_module_name name, ChipServices& services, Mxu& mxu);
+
+    bool idle() const override { return Unit::idle() && fifo_.empty(); }
+    void reset() override;
+    uint64_t tiles_fetched() const { return tiles_fetched_; }
+    uint32_t fifo_tiles() const { return static_cast<uint32_t>(fifo_.size()); }
+
+  private:
+    struct Tile {
+        Cycle arrives;
+        std::vector<int8_t> data;
+        bool last = false;
+        Dispatched instruction;
+        Cycle started = 0;
+    };
+
+    void execute(const Dispatched& instruction) override;
+    bool retires_later(isa::Opcode) const override { return true; }
+    void load_thread();
+
+    Mxu& mxu_;
+    std::deque<std::shared_ptr<Tile>> fifo_;  ///< reserved entries, in order; the front is loaded first
+    sc_core::sc_event changed_;
+    sc_core::sc_process_handle load_process_;
+    uint64_t tiles_fetched_ = 0;
+};
+
+}  // namespace tandem::sim

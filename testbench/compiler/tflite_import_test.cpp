@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/tflite/tflite_import.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "arch/error.h"
+#include "arch/file.h"
+#include "compiler/tflite/tflite_generated.h"
+#include "testbench/compiler/model_data.h"
+
+namespace tandem::testing {
+namespace {
+
+using compiler::import_tflite_bytes;
+
+/// The object form of one convolution 1x4x4x2 -> 1x4x4x3, kernel 3x3, to be spoilt by a test.
+struct TinyModel {
+    tflite::ModelT model;
+
+    TinyModel() {
+        model.buffers.resize(3);
+        for (auto& buffer : model.buffers) buffer = std::make_unique<tflite::BufferT>();
+        model.buffers[1]->data.resize(3 * 3 * 3 * 2, 1);
+        model.buffers[2]->data.resize(3 * 4, 0);
+        model.operator_codes.push_back(std::make_unique<tflite::OperatorCodeT>());
+        model.operator_codes[0]->builtin_code = 3;
+        model.subgraphs.push_back(std::make_unique<tflite::SubGraphT>());
+        add_tensor("in", {1, 4, 4, 2}, tflite::TensorType::INT8, 0, 0.5f);
+        add_tensor("weights", {3, 3, 3, 2}, tflite::TensorType::INT8, 1, 0.25f);
+        add_tensor("bias", {3}, tflite::TensorType::INT32, 2, 0.125f);
+        add_tensor("out", {1, 4, 4, 3}, tflite::TensorType::INT8, 0, 1.0f);
+        graph().inputs = {0};
+        graph().outputs = {3};
+        graph().operators.push_back(std::make_unique<tflite::OperatorT>());
+        op().inputs = {0, 1, 2};
+        op().outputs = {3};
+        tflite::Conv2DOptionsT options;
+        options.stride_h = options.stride_w = 1;
+        op().builtin_options.Set(std::move(options));
+    }
+
+    void add_tensor(const char* name, std::vector<int32_t> shape, tflite::TensorType type,
+                    uint32_t buffer, float scale) {
+        auto tensor = std::make_unique<tflite::TensorT>();
+        tensor->name = name;
+        tensor->shape = std::move(shape);
+        tensor->type = type;
+        tensor->buffer = buffer;
+        tensor->quantization = std::make_unique<tflite::QuantizationParametersT>();
+        tensor->quantization->scale = {scale};
+        tensor->quantization->zero_point = {0};
+        graph().tensors.push_back(std::move(tensor));
+    }
+
+    tflite::SubGraphT& graph() { return *model.subgraphs[0]; }
+    tflite::TensorT& tensor(size_t i) { return *graph().tensors[i]; }
+    tflite::OperatorT& op() { return *graph().operators[0]; }
+
+    std::vector<uint8_t> bytes() const {
+        flatbuffers::FlatBufferBuilder builder;
+        tflite::FinishModelBuffer(builder, tflite::Model::Pack(builder, &model));
+        return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+    }
+};
+
+std::string error_of(const std::vector<uint8_t>& bytes) {
+    try {
+        import_tflite_bytes(bytes, "tiny.tflite");
+    } catch (const UserError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+TEST(TfliteImport, ReadsAWellFormedModel) {
+    const auto graph = import_tflite_bytes(TinyModel().bytes(), "tiny.tflite");
+    ASSERT_EQ(graph.nodes.size(), 1u);
+    EXPECT_EQ(graph.nodes[0].op, compiler::Operator::kConv2d);
+    EXPECT_EQ(graph.nodes[0].name, "out");
+    EXPECT_EQ(graph.input(graph.nodes[0], 1).data.size(), 54u);
+    EXPECT_EQ(graph.output(graph.nodes[0]).shape, (std::vector<int32_t>{1, 4, 4, 3}));
+}
+
+struct Spoilt {
+    const char* name;
+    std::function<void(TinyModel&)> spoil;
+    const char* message;  ///< a part of the error
+};
+
+class TfliteImportRejects : public ::testing::TestWithParam<Spoilt> {};
+
+TEST_P(TfliteImportRejects, WithAMessageThatNamesIt) {
+    TinyModel model;
+    GetParam().spoil(model);
+    const std::string error = error_of(model.bytes());
+    EXPECT_NE(error.find("tiny.tflite: "), std::string::npos) << error;
+    EXPECT_NE(error.find(GetParam().message), std::string::npos) << error;
+}
+
+tflite::Conv2DOptionsT& conv(TinyModel& m) { return *m.op().builtin_options.AsConv2DOptions(); }
+
+const Spoilt kSpoilt[] = {
+    {"AnotherOperator", [](TinyModel& m) { m.model.operator_codes[0]->builtin_code = 14; },
+     "operator 0 (output tensor 'out'): expected one of"},
+    {"OperatorName", [](TinyModel& m) { m.model.operator_codes[0]->builtin_code = 14; }, "LOGISTIC"},
+    {"DeprecatedCode",
+     [](TinyModel& m) {
+         m.model.operator_codes[0]->builtin_code = 0;
+         m.model.operator_codes[0]->deprecated_builtin_code = 28;
+     },
+     "found TANH"},
+    {"UnknownOperator", [](TinyModel& m) { m.model.operator_codes[0]->builtin_code = 9999; },
+     "found operator code 9999"},
+    {"OperatorCodeIndex", [](TinyModel& m) { m.op().opcode_index = 7; },
+     "operator code index: expected less than 1, found 7"},
+    {"NegativeShape", [](TinyModel& m) { m.tensor(0).shape[1] = -4; },
+     "tensor 0 'in': expected a shape of positive extents, found 1x-4x4x2"},
+    {"HugeShape", [](TinyModel& m) { m.tensor(0).shape = {65536, 65536, 65536, 2}; },
+     "at most 2^31 - 1 elements"},
+    {"Rank", [](TinyModel& m) { m.tensor(0).shape = {1, 4, 8}; }, "4 dimensions, found 1x4x8"},
+    {"TensorIndex", [](TinyModel& m) { m.op().inputs = {0, 17, 2}; },
+     "a tensor index less than 4, found 17"},
+    {"NegativeTensorIndex", [](TinyModel& m) { m.op().inputs = {-5, 1, 2}; }, "found -5"},
+    {"GraphInputIndex", [](TinyModel& m) { m.graph().inputs = {4}; }, "graph inputs: expected"},
+    {"NoInputs", [](TinyModel& m) { m.graph().inputs.clear(); }, "graph inputs: expected 1 or more"},
+    {"NoOutputs", [](TinyModel& m) { m.graph().outputs.clear(); }, "graph outputs"},
+    {"BufferIndex", [](TinyModel& m) { m.tensor(1).buffer = 30; },
+     "tensor 1 'weights': buffer: expected less than 3, found 30"},
+    {"ShortBuffer", [](TinyModel& m) { m.model.buffers[1]->data.resize(53); },
+     "expected 54 bytes for shape 3x3x3x2, found 53"},
+    {"ShortBias", [](TinyModel& m) { m.model.buffers[2]->data.resize(8); }, "expected 12 bytes"},
+    {"DataBehindTheModel", [](TinyModel& m) { m.model.buffers[1]->offset = 4096; },
+     "data behind the model"},
+    {"MissingOptions", [](TinyModel& m) { m.op().builtin_options.Reset(); },
+     "options: expected Conv2DOptions"},
+    {"OptionsOfAnotherOperator",
+     [](TinyModel& m) { m.op().builtin_options.Set(tflite::AddOptionsT()); },
+     "options: expected Conv2DOptions, found union member 11"},
+    {"UnknownType",
+     [](TinyModel& m) { m.tensor(0).type = static_cast<tflite::TensorType>(99); },
+     "tensor 0 'in': expected a type of the format, found 99"},
+    {"FloatActivation", [](TinyModel& m) { m.tensor(0).type = tflite::TensorType::FLOAT32; },
+     "input 'in': expected INT8, found FLOAT32"},
+    {"Int16Output", [](TinyModel& m) { m.tensor(3).type = tflite::TensorType::INT16; },
+     "output: expected INT8, found INT16"},
+    {"UnknownPadding", [](TinyModel& m) { conv(m).padding = static_cast<tflite::Padding>(5); },
+     "padding: expected SAME or VALID, found 5"},
+    {"UnknownActivation",
+     [](TinyModel& m) {
+         conv(m).fused_activation_function = static_cast<tflite::ActivationFunctionType>(77);
+     },
+     "fused activation: expected NONE"},
+    {"TanhActivation",
+     [](TinyModel& m) {
+         conv(m).fused_activation_function = tflite::ActivationFunctionType::TANH;
+     },
+     "found TANH"},
+    {"ZeroStride", [](TinyModel& m) { conv(m).stride_h = 0; }, "at least 1, found 0"},
+    {"NegativeDilation", [](TinyModel& m) { conv(m).dilation_w_factor = -1; }, "at least 1, found -1"},
+    {"KernelBeyondTheImage",
+     [](TinyModel& m) {
+         conv(m).padding = tflite::Padding::VALID;
+         conv(m).dilation_h_factor = 2;
+     },
+     "one that fits into the image 1x4x4x2"},
+    {"OutputShape", [](TinyModel& m) { m.tensor(3).shape = {1, 4, 5, 3}; },
+     "output: expected shape 1x4x4x3, found 1x4x5x3"},
+    {"WeightChannels", [](TinyModel& m) { m.tensor(0).shape = {1, 4, 4, 3}; },
+     "channels that divide the image's 3"},
+    {"ScaleCount", [](TinyModel& m) { m.tensor(1).quantization->scale = {1, 2};
+                                      m.tensor(1).quantization->zero_point = {0, 0}; },
+     "scales: expected 1 or 3, found 2"},
+    {"ZeroPointCount", [](TinyModel& m) { m.tensor(1).quantization->zero_point = {0, 0}; },
+     "zero points: expected 1 (one per scale), found 2"},
+    {"QuantizedDimension",
+     [](TinyModel& m) {
+         m.tensor(1).quantization->scale = {1, 1, 1};
+         m.tensor(1).quantization->zero_point = {0, 0, 0};
+         m.tensor(1).quantization->quantized_dimension = 4;
+     },
+     "quantized dimension: expected less than 4, found 4"},
+    {"QuantizedAlongAnotherDimension",
+     [](TinyModel& m) {
+         m.tensor(1).quantization->scale = {1, 1, 1};
+         m.tensor(1).quantization->zero_point = {0, 0, 0};
+         m.tensor(1).quantization->quantized_dimension = 2;
+     },
+     "along dimension 0, found 3 along dimension 2"},
+    {"NoScale", [](TinyModel& m) { m.tensor(0).quantization.reset(); },
+     "one scale and zero point, found 0 scales"},
+    {"ZeroScale", [](TinyModel& m) { m.tensor(0).quantization->scale = {0}; },
+     "positive finite scales"},
+    {"NotANumber", [](TinyModel& m) { m.tensor(3).quantization->scale = {NAN}; },
+     "positive finite scales"},
+    {"ZeroPointRange", [](TinyModel& m) { m.tensor(0).quantization->zero_point = {128}; },
+     "zero point -128 to 127, found 128"},
+    {"WideZeroPoint", [](TinyModel& m) { m.tensor(0).quantization->zero_point = {1ll << 40}; },
+     "a 32-bit number"},
+    {"AsymmetricWeights", [](TinyModel& m) { m.tensor(1).quantization->zero_point = {3}; },
+     "weights 'weights': expected zero point 0, found 3"},
+    {"BiasScale", [](TinyModel& m) { m.tensor(2).quantization->scale = {0.5f}; },
+     "input scale * weight scale"},
+    {"BiasType", [](TinyModel& m) { m.tensor(2).type = tflite::TensorType::FLOAT32; },
+     "bias 'bias': expected INT32, found FLOAT32"},
+    {"WeightsNotConstant", [](TinyModel& m) { m.tensor(1).buffer = 0; },
+     "weights 'weights': expected a constant"},
+    {"InputNotComputed", [](TinyModel& m) { m.graph().inputs = {3}; }, "expected"},
+    {"VariableTensor", [](TinyModel& m) { m.tensor(0).is_variable = true; }, "a variable tensor"},
+    {"TwoSubgraphs",
+     [](TinyModel& m) { m.model.subgraphs.push_back(std::make_unique<tflite::SubGraphT>()); },
+     "subgraphs: expected 1, found 2"},
+    {"TooFewInputs", [](TinyModel& m) { m.op().inputs = {0}; }, "inputs: expected 2 or 3, found 1"},
+    {"NoOperatorOutput", [](TinyModel& m) { m.op().outputs.clear(); }, "1 output, found 0"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Spoilt, TfliteImportRejects, ::testing::ValuesIn(kSpoilt),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(TfliteImport, TakesAMinusOneBiasAsAbsent) {
+    TinyModel model;
+    model.op().inputs = {0, 1, -1};
+    EXPECT_EQ(import_tflite_bytes(model.bytes(), "tiny").nodes[0].inputs.size(), 2u);
+}
+
+TEST(TfliteImport, RejectsOtherFiles) {
+    EXPECT_NE(error_of({}).find("identifier TFL3"), std::string::npos);
+    EXPECT_NE(error_of(std::vector<uint8_t>(64, 'x')).find("identifier TFL3"), std::string::npos);
+    EXPECT_THROW(compiler::import_tflite("/does/not/exist.tflite"), UserError);
+}
+
+/// Every corruption has to end in a graph or in a UserError; a sanitizer build sees the rest.
+void expect_survival(const std::vector<uint8_t>& original, uint32_t seed, int rounds) {
+    std::mt19937 random(seed);
+    int accepted = 0;
+    for (int round = 0; round < rounds; ++round) {
+        std::vector<uint8_t> bytes = original;
+        const int flips = 1 + static_cast<int>(random() % 3);
+        // Structure lies at both ends of a file; half of the flips go there.
+        for (int flip = 0; flip < flips; ++flip) {
+            const size_t span = random() % 2 ? bytes.size() : std::min<size_t>(bytes.size(), 4096);
+            const size_t at = random() % 2 ? random() % span : bytes.size() - 1 - random() % span;
+            bytes[at] = static_cast<uint8_t>(random() % 4 ? random() : 0xff);
+        }
+        if (random() % 8 == 0) bytes.resize(random() % bytes.size());
+        try {
+            import_tflite_bytes(bytes, "fuzzed");
+            ++accepted;
+        } catch (const UserError&) {
+        } catch (const std::exception& error) {
+            FAIL() << "seed " << seed << ", round " << round << ": " << error.what();
+        }
+    }
+    ::testing::Test::RecordProperty("accepted", accepted);
+}
+
+TEST(TfliteImportFuzz, SurvivesCorruptedBytesOfATinyModel) {
+    for (uint32_t seed = 0; seed < 4; ++seed) expect_survival(TinyModel().bytes(), seed, 2000);
+}
+
+TEST(TfliteImportFuzz, SurvivesCorruptedBytesOfRealModels) {
+    TANDEM_NEEDS_MODELS();
+    for (const ModelFiles& files : kInt8Models)
+        expect_survival(arch::read_file(models_folder() / files.folder / files.file), 0, 300);
+}
+
+TEST(TfliteImport, NamesTheOperatorOfNetworksItDoesNotRun) {
+    TANDEM_NEEDS_MODELS();
+    try {
+        compiler::import_tflite(models_folder() / "mnist-lstm/mnist_lstm_int8.tflite");
+        FAIL() << "accepted";
+    } catch (const UserError& error) {
+        EXPECT_NE(std::string(error.what()).find("UNIDIRECTIONAL_SEQUENCE_LSTM"), std::string::npos)
+            << error.what();
+    }
+}
+
+}  // namespace
+}  // namespace tandem::testing

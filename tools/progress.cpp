@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace tandem::tools {
+
+Progress::Progress(std::string what)
+    : what_(std::move(what)),
+      terminal_(::isatty(STDERR_FILENO) == 1),
+      start_(Clock::now()),
+      next_(start_ + std::chrono::milliseconds(terminal_ ? 1000 : 5000)) {}
+
+Progress::~Progress() {
+    if (shown_ && terminal_) fmt::print(stderr, "\r\x1b[K");
+}
+
+void Progress::update(uint64_t done, uint64_t total) {
+    const auto now = Clock::now();
+    if (now < next_ || done == 0) return;
+    next_ = now + (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10000));
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    const double rate = static_cast<double>(done) / seconds;
+    const double left = static_cast<double>(total - std::min(done, total)) / rate;
+    const double share = total == 0 ? 1.0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+    shown_ = true;
+    if (terminal_) {
+        constexpr int kWidth = 30;
+        const int filled = static_cast<int>(share * kWidth);
+        fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {:3.0f} %  {:.3g} {}/s  {:.0f} s to go", "", filled, "", kWidth - filled, share * 100,
+                   rate, what_, left);
+    } else {
+        fmt::print(stderr, "{:3.0f} %  {}/{} {}  {:.3g}/s  {:.0f} s to go\n", share * 100, done, total, what_, rate, left);
+    }
+}
+
+}  // namespace tandem::tools

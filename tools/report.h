@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run says: on the terminal for people, as JSON for tools (docs/report.schema.json).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "arch/chip_config.h"
+#include "arch/program.h"
+#include "tools/session.h"
+
+namespace tandem::tools {
+
+inline constexpr int kReportVersion = 1;
+
+struct OutputCheck {
+    uint64_t samples = 0;
+    uint64_t bytes_compared = 0;
+    uint64_t mismatches = 0;  ///< bytes that differ
+    uint64_t first_sample = 0, first_offset = 0;
+    int first_expected = 0, first_actual = 0;
+    std::optional<double> accuracy;  ///< share of samples whose largest output is their label
+    bool compared = false;
+};
+
+struct RunReport {
+    std::string backend, mode, host, model, rerun;
+    double wall_seconds = 0;
+    uint64_t peak_rss_bytes = 0;
+    uint32_t samples = 0;
+    OutputCheck check;
+    std::string wave, gtkw;
+};
+
+nlohmann::json make_report(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, const RunReport& run);
+void print_summary(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, const RunReport& run);
+void print_divergence(const arch::Program& program, const SessionResult& result, const RunReport& run);
+
+/// Useful multiply-accumulates of all runs: sum of M*N*K over the model's operators.
+uint64_t useful_macs(const arch::Program& program, uint64_t runs);
+
+/// Cycles of each unit by cause must add up to the run's cycles, MACs and bytes must be at least the
+/// compulsory ones. Returns the laws that are broken; none in a sound simulator.
+std::vector<std::string> broken_laws(const arch::Program& program, const SessionResult& result, uint64_t runs);
+
+/// Says what is wrong, if anything, and returns the exit status of the run.
+int verdict(const arch::Program& program, const SessionResult& result, const RunReport& run);
+
+uint64_t peak_rss_bytes();
+
+}  // namespace tandem::tools

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/session.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+
+#include "arch/error.h"
+#include "cosim/array_builder.h"
+#include "cosim/rtl_mxu_engine.h"
+#include "cosim/tandem_engine.h"
+#include "firmware/include/tandem/platform.h"
+#include "systemc/chip/tpu_chip.h"
+#include "systemc/host/host_system.h"
+#include "systemc/mxu/tlm_mxu_engine.h"
+#include "tools/arrays.h"
+#include "tools/chip_probes.h"
+#include "tools/paths.h"
+#include "tools/run_observer.h"
+
+// The library's main() is not used, but it refers to this.
+int sc_main(int, char*[]) { return 0; }
+
+namespace tandem::tools {
+namespace {
+
+uint64_t total_activation_rows(const arch::Program& program, uint32_t runs) {
+    uint64_t rows = 0;
+    for (const auto& words : program.instructions)
+        if ((words[0] & 0xff) == static_cast<uint32_t>(isa::Opcode::kMatmul)) rows += isa::Matmul::decode(words).rows;
+    return rows * runs;
+}
+
+class Session {
+  public:
+    Session(const arch::ChipConfig& chip, const arch::Program& program, uint32_t runs, const SessionOptions& options)
+        : config_(chip), program_(program), runs_(runs), options_(options) {
+        sim::Clock::set_resolution();
+        auto engine = make_engine();
+        chip_ = std::make_unique<sim::TpuChip>("chip", config_, sim::ChipOptions{options_.functional}, std::move(engine));
+        probes_ = std::make_unique<ChipProbes>(*chip_);
+        host::HostConfig host;
+        host.kind = options_.host;
+        host.cpu_clock_hz = config_.host.cpu_clock_hz;
+        host.firmware_elf = firmware_elf();
+        host.memory_bytes = host_memory_bytes();
+        host.console = options_.console;
+        host_ = std::make_unique<host::HostSystem>("host", host);
+        host_->registers_out.bind(chip_->registers_in());
+        chip_->host_out().bind(host_->dma_in);
+        chip_->irq_out().bind(irq_);
+        host_->irq_in.bind(irq_);
+        observer_ = std::make_unique<RunObserver>(config_, program_, runs_, options_, chip_->unified_buffer());
+        chip_->services().set_observer(observer_.get());
+    }
+
+    SessionResult run(const std::vector<uint8_t>& inputs) {
+        host_->load({image_, inputs, runs_, bytes_of(program_.outputs), options_.timeout_us});
+        // Timers may be pending when the firmware is done.
+        sc_core::sc_spawn([this] {
+            if (!host_->finished()) sc_core::wait(host_->finished_event());
+            sc_core::sc_stop();
+        });
+        sc_core::sc_start();
+        SessionResult result;
+        collect(result);
+        return result;
+    }
+
+  private:
+    static uint64_t bytes_of(const std::vector<arch::ProgramTensor>& tensors) {
+        uint64_t bytes = 0;
+        for (const auto& tensor : tensors) bytes += tensor.bytes;
+        return bytes;
+    }
+
+    /// Room for the job: image, inputs and outputs of all runs, and some pages between them.
+    uint64_t host_memory_bytes() {
+        constexpr uint64_t kPage = 4096, kSlack = 16 * kPage;
+        image_ = arch::serialise(program_);
+        const uint64_t need = platform::kFirmwareBytes + kSlack + image_.size() +
+                              (bytes_of(program_.inputs) + bytes_of(program_.outputs)) * runs_;
+        if (need > platform::kRamMaxBytes)
+            throw UserError(fmt::format("program, inputs and outputs need {} bytes of host memory, it has at most {}: use --count",
+                                        need, platform::kRamMaxBytes));
+        return std::max<uint64_t>(platform::kRamBytes, (need + kPage - 1) / kPage * kPage);
+    }
+
+    std::unique_ptr<mxu::MxuEngine> make_engine() {
+        const mxu::MxuShape shape{config_.mxu.rows, config_.mxu.cols, config_.mxu.accumulator_rows};
+        if (options_.backend == "tlm") {
+            if (!options_.inject.empty()) throw UserError("--inject needs --backend rtl or tandem: it flips a bit of the RTL");
+            return std::make_unique<mxu::TlmMxuEngine>(shape);
+        }
+        if (!options_.functional) throw UserError("--mode timing moves no data: it goes with --backend tlm only");
+        auto library = load_array(config_);
+        std::unique_ptr<mxu::MxuEngine> engine;
+        if (options_.backend == "rtl") {
+            auto rtl = std::make_unique<cosim::RtlMxuEngine>(shape, library);
+            rtl_ = rtl.get();
+            engine = std::move(rtl);
+        } else {
+            auto tandem = std::make_unique<cosim::TandemEngine>(shape, library, tandem_options());
+            tandem_ = tandem.get();
+            rtl_ = &tandem->rtl();
+            engine = std::move(tandem);
+        }
+        if (!options_.inject.empty()) rtl_->inject(injection());
+        if (!options_.full_wave_path.empty())
+            rtl_->record({options_.full_wave_path, 0, 1'000'000'000'000ull / config_.clock_hz, {}});
+        return engine;
+    }
+
+    cosim::TandemOptions tandem_options() {
+        cosim::TandemOptions tandem;
+        tandem.wave_path = options_.wave_path;
+        tandem.period_ps = 1'000'000'000'000ull / config_.clock_hz;
+        tandem.model_probes = [this] { return probes_->list(); };
+        tandem.on_divergence = [](const cosim::Divergence&) { sc_core::sc_stop(); };
+        tandem.keep_checkpoints = options_.full_wave_path.empty();
+        return tandem;
+    }
+
+    cosim::Injection injection() const {
+        const auto& text = options_.inject;
+        if (!text.starts_with("seed=")) return cosim::parse_injection(text, config_.mxu.rows, config_.mxu.cols);
+        uint64_t seed = 0;
+        const auto [end, error] = std::from_chars(text.data() + 5, text.data() + text.size(), seed);
+        if (error != std::errc{} || end != text.data() + text.size())
+            throw UserError("--inject", "seed", "seed=N with a whole number N", text);
+        return cosim::random_injection(seed, config_.mxu.rows, config_.mxu.cols, total_activation_rows(program_, runs_));
+    }
+
+    void collect(SessionResult& result) {
+        result.cycles = chip_->sequencer().program_cycles();
+        result.array_macs = chip_->mxu().macs();
+        result.tiles = chip_->weights().tiles_fetched();
+        result.instructions = chip_->services().instructions_retired();
+        result.mxu_busy_cycles = chip_->mxu().account().busy();
+        result.host_instructions = host_->instructions();
+        result.host_seconds = sc_core::sc_time_stamp().to_seconds();
+        for (const sim::Unit* unit : chip_->units())
+            result.units.push_back({std::string(isa::kUnitNames[static_cast<size_t>(unit->unit())]), unit->account().cycles()});
+        result.units.push_back({"sequencer", chip_->sequencer().account().cycles()});
+        result.traffic_bytes = {{"memory_read", chip_->device_memory().bytes_read()},
+                                {"memory_write", chip_->device_memory().bytes_written()},
+                                {"host_to_chip", chip_->link().bytes_from_host()},
+                                {"chip_to_host", chip_->link().bytes_to_host()}};
+        observer_->collect(result);
+        if (tandem_ != nullptr) {
+            result.rows_compared = tandem_->rows_compared();
+            result.divergence = tandem_->divergence();
+            if (result.divergence) result.divergence_instruction = chip_->mxu().instruction_of_block(result.divergence->block);
+        }
+        if (rtl_ != nullptr) {
+            rtl_->close_wave();
+            result.injected = rtl_->injected();
+        }
+        collect_job(result);
+    }
+
+    void collect_job(SessionResult& result) {
+        result.outputs.assign(host_->outputs().begin(), host_->outputs().end());
+        if (result.divergence) return;
+        const firmware::Job& job = host_->job();
+        if (!host_->fault().empty()) {
+            result.failure = "host CPU: " + host_->fault();
+        } else if (job.status != 0 || job.runs_done != runs_) {
+            const std::string message(job.message, strnlen(job.message, sizeof job.message));
+            result.failure = fmt::format("firmware: {} (stage {}; device error {}: {}; at {})", message, job.stage, job.error_code,
+                                         arch::describe(static_cast<arch::DeviceError>(job.error_code)), job.error_info);
+        }
+    }
+
+    const arch::ChipConfig config_;
+    const arch::Program& program_;
+    const uint32_t runs_;
+    const SessionOptions& options_;
+    std::vector<uint8_t> image_;
+    std::unique_ptr<sim::TpuChip> chip_;
+    std::unique_ptr<host::HostSystem> host_;
+    std::unique_ptr<ChipProbes> probes_;
+    std::unique_ptr<RunObserver> observer_;
+    sc_core::sc_signal<bool> irq_;
+    cosim::RtlMxuEngine* rtl_ = nullptr;
+    cosim::TandemEngine* tandem_ = nullptr;
+};
+
+}  // namespace
+
+SessionResult run_session(const arch::ChipConfig& chip, const arch::Program& program, const std::vector<uint8_t>& inputs,
+                          uint32_t runs, const SessionOptions& options) {
+    Session session(chip, program, runs, options);
+    return session.run(inputs);
+}
+
+}  // namespace tandem::tools
