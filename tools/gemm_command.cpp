@@ -12,7 +12,6 @@
 #include "arch/file.h"
 #include "compiler/compile.h"
 #include "tools/command.h"
-#include "tools/gtkw.h"
 #include "tools/paths.h"
 #include "tools/progress.h"
 #include "tools/report.h"
@@ -112,7 +111,7 @@ int gemm(GemmArguments a) {
         report.check.bytes_compared = result.outputs.size();
         report.check.mismatches = count_mismatches(a, graph, input, result.outputs);
     }
-    if (result.divergence && !result.divergence->wave.empty()) report.gtkw = write_gtkw(result, chip);
+    report.gtkw = result.gtkw;
     print_summary(chip, program, result, report);
     if (result.divergence) print_divergence(program, result, report);
     if (!a.json.empty()) {

@@ -10,7 +10,6 @@
 #include "arch/error.h"
 #include "arch/file.h"
 #include "tools/command.h"
-#include "tools/gtkw.h"
 #include "tools/model_file.h"
 #include "tools/paths.h"
 #include "tools/progress.h"
@@ -25,7 +24,7 @@ struct RunArguments {
     std::string chip = "test_16x16";
     std::string mode = "functional";
     std::vector<std::string> inputs, expects;
-    std::string layers, labels, json, trace, wave;
+    std::string layers, labels, output, json, trace, wave;
     uint32_t count = 0;
     uint64_t seed = 0;
     bool verbose = false;
@@ -148,10 +147,11 @@ int run(RunArguments arguments) {
 
     result.outputs.resize(output_bytes * report.samples);
     expected.resize(result.outputs.size());
+    if (!arguments.output.empty()) arch::write_file(arguments.output, result.outputs);
     const bool answers = arguments.session.functional && !result.divergence && result.failure.empty();
     if (answers && !arguments.expects.empty()) report.check = check_outputs(result.outputs, expected, output_bytes);
     if (answers && !labels.empty()) report.check.accuracy = accuracy_of(result.outputs, labels, output_bytes, report.samples);
-    if (result.divergence && !result.divergence->wave.empty()) report.gtkw = write_gtkw(result, chip);
+    report.gtkw = result.gtkw;
 
     print_summary(chip, program, result, report);
     if (result.divergence) print_divergence(program, result, report);
@@ -178,6 +178,7 @@ void add_run_command(CLI::App& app, Action& action) {
     command->add_option("--input", a->inputs, "samples, one after another (.bin, .npy); default: seeded random bytes");
     command->add_option("--expect", a->expects, "outputs to compare with, byte by byte");
     command->add_option("--layers", a->layers, "outputs of every operator for the first sample, to compare with");
+    command->add_option("--output", a->output, "write the outputs of all samples to this file");
     command->add_option("--labels", a->labels, "one byte per sample: its class, for the accuracy");
     command->add_option("--count", a->count, "only the first N samples");
     command->add_option("--json", a->json, "write the report to this file");

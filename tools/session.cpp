@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "arch/error.h"
-#include "cosim/array_builder.h"
+#include "cosim/gtkw.h"
 #include "cosim/rtl_mxu_engine.h"
 #include "cosim/tandem_engine.h"
 #include "firmware/include/tandem/platform.h"
@@ -151,13 +151,21 @@ class Session {
         if (tandem_ != nullptr) {
             result.rows_compared = tandem_->rows_compared();
             result.divergence = tandem_->divergence();
-            if (result.divergence) result.divergence_instruction = chip_->mxu().instruction_of_block(result.divergence->block);
+            if (result.divergence) collect_divergence(result);
         }
         if (rtl_ != nullptr) {
             rtl_->close_wave();
             result.injected = rtl_->injected();
         }
         collect_job(result);
+    }
+
+    void collect_divergence(SessionResult& result) {
+        result.divergence_instruction = chip_->mxu().instruction_of_block(result.divergence->block);
+        if (result.divergence->wave.empty()) return;
+        std::vector<std::string> units;
+        for (const sim::Unit* unit : chip_->units()) units.emplace_back(isa::kUnitNames[static_cast<size_t>(unit->unit())]);
+        result.gtkw = cosim::write_gtkw(*result.divergence, tandem_->shape(), tandem_options().period_ps, units);
     }
 
     void collect_job(SessionResult& result) {

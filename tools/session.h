@@ -65,6 +65,7 @@ struct SessionResult {
     uint64_t rows_compared = 0;
     std::optional<cosim::Divergence> divergence;
     std::optional<uint32_t> divergence_instruction;
+    std::string gtkw;  ///< save file for the divergence's waveform, empty: none
     std::optional<cosim::Injection> injected;
     std::string failure;  ///< of firmware or device; empty: the job is done
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "arch/error.h"
+#include "cosim/gtkw.h"
 #include "cosim/random_stream.h"
 #include "cosim/tandem_engine.h"
 #include "tools/arrays.h"
@@ -35,7 +36,10 @@ void print(const cosim::Divergence& d, const VerifyArguments& a, uint64_t seed) 
         fmt::print("  first wrong: PE row {}, column {}, register {}, cycle {}: expected {}, has {}\n", d.pe->pe_row, d.pe->pe_col,
                    cosim::to_string(d.pe->which), d.pe->cycle, d.pe->expected, d.pe->actual);
     if (!d.note.empty()) fmt::print("  note: {}\n", d.note);
-    if (!d.wave.empty()) fmt::print("  wave: {} (cycles {} to {})\n", d.wave, d.wave_from, d.wave_to);
+    if (!d.wave.empty()) {
+        fmt::print("  wave: {} (cycles {} to {})\n", d.wave, d.wave_from, d.wave_to);
+        fmt::print("  look: gtkwave {}\n", cosim::write_gtkw(d, {a.rows, a.cols, a.accumulator_rows}, cosim::TandemOptions{}.period_ps, {}));
+    }
     fmt::print("  again: {}\n", rerun(a, seed));
 }
 

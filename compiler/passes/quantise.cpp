@@ -44,7 +44,7 @@ Multiplier mean_multiplier(float scale_in, float scale_out, uint32_t count, Roun
         return fp32_multiplier(scale_in / scale_out / static_cast<float>(count));
     const Multiplier whole = quantise_q31(double{scale_in} / scale_out);
     // As many bits of the quotient as the shift leaves room for.
-    const int bits = std::min({std::bit_width(count) - 1, 32, 31 + whole.shift});
+    const int bits = std::min({static_cast<int>(std::bit_width(count)) - 1, 32, 31 + whole.shift});
     return {static_cast<uint32_t>((uint64_t{whole.value} << bits) / count), whole.shift - bits};
 }
 
