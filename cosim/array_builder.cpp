@@ -28,6 +28,8 @@ using Command = std::vector<std::string>;
 
 constexpr const char* kCompiler = "g++";
 constexpr const char* kVerilator = "verilator";
+constexpr const char* kModelLevel = "-O3";    // vectorises the array
+constexpr const char* kRuntimeLevel = "-O1";  // hardly runs, but would take most of the time
 constexpr std::array kRuntimeSources = {"verilated", "verilated_fst_c", "verilated_threads"};
 
 const Command kVerilateFlags = {
@@ -38,10 +40,8 @@ const Command kVerilateFlags = {
 // Symbols are hidden, so that any number of arrays can be loaded at once. TLS descriptors make the
 // thread-local state of Verilator's runtime cheaper to reach.
 const Command kCompileFlags = {
-    "-O3",        "-march=native",
-    "-std=c++20", "-fPIC",
-    "-w",         "-DVL_TIME_CONTEXT",
-    "-fno-plt",   "-fno-gnu-unique",
+    "-march=native", "-std=c++20",         "-fPIC",    "-w",
+    "-fno-plt",      "-DVL_TIME_CONTEXT",  "-fno-gnu-unique",
 #if defined(__x86_64__)
     "-mtls-dialect=gnu2",
 #endif
@@ -176,13 +176,16 @@ class Builder {
     /// Runs one build stage; on failure its log is moved out of the scratch directory and named.
     void stage(const Command& command, const fs::path& directory, const fs::path& log,
                const std::string& stem) const {
-        if (run(command, directory, log) == 0) return;
+        const int status = run(command, directory, log);
+        if (status == 0) return;
         const fs::path kept =
             options_.cache_dir / (stem + "." + std::to_string(getpid()) + ".failed.log");
         std::error_code error;
         fs::rename(log, kept, error);
-        throw std::runtime_error("building " + stem + " failed\n  command: " + quoted(command) +
-                                 "\n  log:     " + kept.string());
+        throw std::runtime_error("building " + stem + " failed with status " +
+                                 std::to_string(status) +
+                                 (status == 127 ? ": is " + command[0] + " installed?" : "") +
+                                 "\n  command: " + quoted(command) + "\n  log:     " + kept.string());
     }
 
     /// What the tools say about themselves, and the vector extensions that -march=native selects.
@@ -213,6 +216,8 @@ class Builder {
         hash.add(tools_);
         hash.add(kVerilateFlags);
         hash.add(kCompileFlags);
+        hash.add(kModelLevel);
+        hash.add(kRuntimeLevel);
         hash.add(spec_.dtype);
         for (const unsigned number : {spec_.rows, spec_.cols, spec_.acc_depth})
             hash.add(std::to_string(number));
@@ -243,6 +248,7 @@ class Builder {
         Fnv128 hash;
         hash.add(tools_);
         hash.add(kCompileFlags);
+        hash.add(kRuntimeLevel);
         hash.add(include.string());
         const std::string stem = "runtime-" + hash.hex();
         const fs::path target = options_.cache_dir / stem;
@@ -256,7 +262,8 @@ class Builder {
             Command compile = {kCompiler};
             compile.insert(compile.end(), kCompileFlags.begin(), kCompileFlags.end());
             for (const std::string& word :
-                 {"-I" + include.string(), "-I" + (include / "vltstd").string(), std::string("-c"),
+                 {std::string(kRuntimeLevel), "-I" + include.string(),
+                  "-I" + (include / "vltstd").string(), std::string("-c"),
                   (include / (source + ".cpp")).string(), std::string("-o"),
                   (objects / (source + ".o")).string()})
                 compile.push_back(word);
@@ -316,10 +323,14 @@ class Builder {
         Command compile = {kCompiler};
         compile.insert(compile.end(), kCompileFlags.begin(), kCompileFlags.end());
         const fs::path library = scratch.path() / "array.so";
+        const fs::path exports = scratch.path() / "exports";
+        std::ofstream(exports) << "{ global: tandem_array_*; local: *; };\n";
         for (const std::string& word :
-             {"-I" + model.string(), "-I" + include.string(), "-I" + (include / "vltstd").string(),
-              "-I" + options_.shim_dir.string(), std::string("-shared"),
-              std::string("-Wl,-Bsymbolic"), std::string("-o"), library.string(), unit.string()})
+             {std::string(kModelLevel), "-I" + model.string(), "-I" + include.string(),
+              "-I" + (include / "vltstd").string(), "-I" + options_.shim_dir.string(),
+              std::string("-shared"), std::string("-Wl,-Bsymbolic"),
+              "-Wl,--version-script=" + exports.string(), std::string("-o"), library.string(),
+              unit.string()})
             compile.push_back(word);
         for (const std::string source : kRuntimeSources)
             compile.push_back((objects / (source + ".o")).string());

@@ -94,7 +94,15 @@ void record(const Probe& probe, VerilatedFst::Buffer* buffer) {
 }  // namespace
 
 struct TandemArray {
+    /// The runtime finds its context through a thread-local pointer while a model is built or
+    /// destroyed; it must never be left on a context that is gone.
+    struct ContextGuard {
+        explicit ContextGuard(VerilatedContext* context) { Verilated::threadContextp(context); }
+        ~ContextGuard() { Verilated::threadContextp(Verilated::defaultContextp()); }
+    };
+
     VerilatedContext context;
+    ContextGuard guard{&context};
     Vtpu_mxu model{&context, "rtl"};
     uint64_t edge = 0;  // number of the next rising edge
     uint64_t period_ps = kDefaultPeriodPs;
@@ -110,6 +118,7 @@ struct TandemArray {
     }
 
     ~TandemArray() {
+        Verilated::threadContextp(&context);
         close_trace();
         model.final();
     }
@@ -211,9 +220,9 @@ void tandem_array_step(TandemArray* array, TandemArrayPorts* ports) {
     model.wgt_valid_i = ports->wgt_valid;
     if (ports->wgt_valid) std::memcpy(&model.wgt_data_i, ports->wgt_data, kCols);
     model.act_valid_i = ports->act_valid;
+    model.act_swap_i = ports->act_swap;  // act_ready depends on it, valid or not
     if (ports->act_valid) {
         std::memcpy(&model.act_data_i, ports->act_data, kRows);
-        model.act_swap_i = ports->act_swap;
         model.act_accumulate_i = ports->act_accumulate;
         model.act_addr_i = static_cast<std::decay_t<decltype(model.act_addr_i)>>(ports->act_addr);
     }

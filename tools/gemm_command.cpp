@@ -99,6 +99,7 @@ int gemm(GemmArguments a) {
     RunReport report;
     report.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report.peak_rss_bytes = peak_rss_bytes();
+    report.seed = a.seed;
     report.backend = a.session.backend;
     report.host = a.session.host;
     report.mode = a.mode;

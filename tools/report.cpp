@@ -44,7 +44,7 @@ json divergence_json(const arch::Program& program, const SessionResult& result, 
     } else {
         out["node"] = nullptr;
     }
-    out["seed"] = nullptr;
+    out["seed"] = run.seed;
     for (const char* key : {"pe_row", "pe_col", "pe_register", "pe_cycle", "k_step", "pe_expected", "pe_actual"}) out[key] = nullptr;
     if (divergence.pe) {
         out["pe_row"] = divergence.pe->pe_row;
@@ -67,6 +67,20 @@ json checks_json(const SessionResult& result, const RunReport& run) {
                    {"rows_compared", result.rows_compared}};
     if (run.check.accuracy) checks["accuracy"] = *run.check.accuracy;
     return checks;
+}
+
+void print_cycles(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, const RunReport& run, uint64_t runs) {
+    const double seconds = static_cast<double>(result.cycles) / static_cast<double>(chip.clock_hz);
+    fmt::print("  {} cycles ({:.3f} ms at {:.0f} MHz), {:.0f} per sample; {} MACs, utilization {:.1f} %\n", result.cycles, seconds * 1e3,
+               static_cast<double>(chip.clock_hz) / 1e6, static_cast<double>(result.cycles) / run.samples, useful_macs(program, runs),
+               utilization(chip, program, result, runs) * 100);
+    const double percent = 100.0 / static_cast<double>(std::max<uint64_t>(1, result.cycles));
+    for (const auto& unit : result.units) {
+        std::string text;
+        for (size_t cause = 0; cause < sim::kCauses; ++cause)
+            if (unit.cycles[cause] != 0) text += fmt::format("  {} {:.1f} %", sim::kCauseNames[cause], percent * static_cast<double>(unit.cycles[cause]));
+        fmt::print("  {:<10}{}\n", unit.name, text);
+    }
 }
 
 }  // namespace
@@ -170,17 +184,10 @@ void print_summary(const arch::ChipConfig& chip, const arch::Program& program, c
     const uint64_t runs = runs_of(program, run);
     fmt::print("{} on {} ({}x{}), backend {}, host {}: {} sample{}\n", program.model, chip.name, chip.mxu.rows, chip.mxu.cols, run.backend, run.host,
                run.samples, run.samples == 1 ? "" : "s");
-    const double seconds = static_cast<double>(result.cycles) / static_cast<double>(chip.clock_hz);
-    fmt::print("  {} cycles ({:.3f} ms at {:.0f} MHz), {:.0f} per sample; {} MACs, utilization {:.1f} %\n", result.cycles, seconds * 1e3,
-               static_cast<double>(chip.clock_hz) / 1e6, static_cast<double>(result.cycles) / run.samples, useful_macs(program, runs),
-               utilization(chip, program, result, runs) * 100);
-    for (const auto& unit : result.units) {
-        std::string text;
-        for (size_t cause = 0; cause < sim::kCauses; ++cause)
-            if (unit.cycles[cause] != 0)
-                text += fmt::format("  {} {:.1f} %", sim::kCauseNames[cause], 100.0 * static_cast<double>(unit.cycles[cause]) / static_cast<double>(std::max<uint64_t>(1, result.cycles)));
-        fmt::print("  {:<10}{}\n", unit.name, text);
-    }
+    if (result.divergence)
+        fmt::print("  stopped at the first difference\n");
+    else
+        print_cycles(chip, program, result, run, runs);
     if (result.rows_compared != 0 && !result.divergence)
         fmt::print("  model and RTL agree: {} accumulator rows, every value and every cycle\n", result.rows_compared);
     if (result.injected) fmt::print("  injected {}{}\n", result.injected->to_string(), result.divergence ? "" : ": no output row changed");

@@ -29,6 +29,7 @@ struct RunReport {
     double wall_seconds = 0;
     uint64_t peak_rss_bytes = 0;
     uint32_t samples = 0;
+    uint64_t seed = 0;  ///< of random inputs
     OutputCheck check;
     std::string wave, gtkw;
 };

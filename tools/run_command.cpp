@@ -139,6 +139,7 @@ int run(RunArguments arguments) {
     auto result = run_session(chip, program, inputs, runs, arguments.session);
     report.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report.peak_rss_bytes = peak_rss_bytes();
+    report.seed = arguments.seed;
     report.backend = arguments.session.backend;
     report.host = arguments.session.host;
     report.mode = arguments.mode;

@@ -37,6 +37,9 @@ class Session {
     Session(const arch::ChipConfig& chip, const arch::Program& program, uint32_t runs, const SessionOptions& options)
         : config_(chip), program_(program), runs_(runs), options_(options) {
         sim::Clock::set_resolution();
+        // That sc_stop() was called is no news to the user.
+        sc_core::sc_report_handler::set_actions(sc_core::SC_ID_SIMULATION_STOP_CALLED_TWICE_, sc_core::SC_DO_NOTHING);
+        sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
         auto engine = make_engine();
         chip_ = std::make_unique<sim::TpuChip>("chip", config_, sim::ChipOptions{options_.functional}, std::move(engine));
         probes_ = std::make_unique<ChipProbes>(*chip_);

@@ -58,7 +58,7 @@ std::vector<arch::ProgramTensor> describe_tensors(const LegalGraph& legal,
 }  // namespace
 
 arch::Program emit_program(const LegalGraph& legal, const arch::ChipConfig& chip) {
-    const Placement placement = allocate(legal, chip.unified_buffer_bytes);
+    const Placement placement = allocate(legal, chip);
     ProgramData data = lay_out_data(legal, chip);
     const std::vector<Step> steps = synchronise(emit_steps(legal, placement, data, chip));
 

@@ -53,6 +53,7 @@ class StepEmitter {
     }
 
     std::vector<Step> run() {
+        if (placement_.params_stay) load_all_params();
         emit_inputs();
         for (node_ = 0; node_ < graph_.nodes.size(); ++node_) {
             try {
@@ -140,6 +141,18 @@ class StepEmitter {
             const uint64_t at = total * i / pieces;
             visit(at, total * (i + 1) / pieces - at);
         }
+    }
+
+    /// Before anything else, so that no weight tile stands in the way.
+    void load_all_params() {
+        params_loaded_ = graph_.nodes.size();
+        if (data_.params_bytes == 0) return;
+        const isa::ReadMemory read{.header = {},
+                                   .ub_addr = placement_.params_base,
+                                   .offset = 0,
+                                   .bytes = data_.params_bytes,
+                                   .base = kDataBase};
+        add(read, {}, {buffer_bytes(read.ub_addr, read.bytes)}, -1);
     }
 
     void load_params_up_to(size_t last) {

@@ -24,8 +24,8 @@ struct Item {
 
 uint64_t aligned(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Buffers first, then one item per node for its parameters.
-std::vector<Item> lifetimes(const LegalGraph& graph, uint32_t prefetch_nodes) {
+/// Buffers.
+std::vector<Item> buffer_lifetimes(const LegalGraph& graph) {
     std::vector<Item> items;
     for (const Buffer& buffer : graph.buffers)
         items.push_back({aligned(buffer.bytes), graph.nodes.size(), 0, 0});
@@ -38,6 +38,12 @@ std::vector<Item> lifetimes(const LegalGraph& graph, uint32_t prefetch_nodes) {
         for (const BufferId id : graph.nodes[n].inputs) touch(id, n);
         touch(graph.nodes[n].output, n);
     }
+    return items;
+}
+
+/// Buffers first, then one item per node for its parameters.
+std::vector<Item> lifetimes(const LegalGraph& graph, uint32_t prefetch_nodes) {
+    std::vector<Item> items = buffer_lifetimes(graph);
     for (size_t n = 0; n < graph.nodes.size(); ++n)
         items.push_back({aligned(graph.nodes[n].params.size()),
                          n - std::min<size_t>(n, prefetch_nodes), n, 0});
@@ -85,20 +91,52 @@ bool place(std::vector<Item>& items, uint64_t available) {
                     needed);
 }
 
+std::vector<uint32_t> addresses(const std::vector<Item>& items, size_t first, size_t count) {
+    std::vector<uint32_t> result;
+    for (size_t i = first; i < first + count; ++i)
+        result.push_back(static_cast<uint32_t>(items[i].address));
+    return result;
+}
+
+/// Nothing when parameters that stay do not fit beside the buffers.
+std::optional<Placement> place_with_all_params(const LegalGraph& graph, uint64_t available) {
+    std::vector<Item> items = buffer_lifetimes(graph);
+    const ParamsLayout layout = lay_out_params(graph);
+    items.push_back({aligned(layout.bytes), 0, graph.nodes.size(), 0});
+    if (!place(items, available)) return std::nullopt;
+    Placement placement;
+    placement.buffers = addresses(items, 0, graph.buffers.size());
+    placement.params_stay = true;
+    placement.params_base = static_cast<uint32_t>(items.back().address);
+    for (const uint32_t offset : layout.offsets)
+        placement.params.push_back(placement.params_base + offset);
+    return placement;
+}
+
 }  // namespace
 
-Placement allocate(const LegalGraph& graph, uint64_t unified_buffer_bytes) {
+ParamsLayout lay_out_params(const LegalGraph& graph) {
+    ParamsLayout layout;
+    for (const LegalNode& node : graph.nodes) {
+        layout.offsets.push_back(static_cast<uint32_t>(layout.bytes));
+        layout.bytes += aligned(node.params.size());
+    }
+    return layout;
+}
+
+Placement allocate(const LegalGraph& graph, const arch::ChipConfig& chip) {
     // Addresses have 32 bits.
-    const uint64_t available = std::min<uint64_t>(unified_buffer_bytes, uint64_t{1} << 32);
+    const uint64_t available = std::min<uint64_t>(chip.unified_buffer_bytes, uint64_t{1} << 32);
+    if (lay_out_params(graph).bytes <= chip.tile_bytes())
+        if (auto placement = place_with_all_params(graph, available)) return *placement;
     std::vector<Item> items;
     for (const uint32_t prefetch_nodes : kPrefetchChoices) {
         items = lifetimes(graph, prefetch_nodes);
         if (!place(items, available)) continue;
         Placement placement;
         placement.prefetch_nodes = prefetch_nodes;
-        for (size_t i = 0; i < items.size(); ++i)
-            (i < graph.buffers.size() ? placement.buffers : placement.params)
-                .push_back(static_cast<uint32_t>(items[i].address));
+        placement.buffers = addresses(items, 0, graph.buffers.size());
+        placement.params = addresses(items, graph.buffers.size(), graph.nodes.size());
         return placement;
     }
     fail(graph, items, available);

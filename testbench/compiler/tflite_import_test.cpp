@@ -9,63 +9,15 @@
 
 #include "arch/error.h"
 #include "arch/file.h"
-#include "compiler/tflite/tflite_generated.h"
+#include "compiler/compile.h"
 #include "testbench/compiler/model_data.h"
+#include "testbench/compiler/test_chips.h"
+#include "testbench/compiler/tiny_model.h"
 
 namespace tandem::testing {
 namespace {
 
 using compiler::import_tflite_bytes;
-
-/// The object form of one convolution 1x4x4x2 -> 1x4x4x3, kernel 3x3, to be spoilt by a test.
-struct TinyModel {
-    tflite::ModelT model;
-
-    TinyModel() {
-        model.buffers.resize(3);
-        for (auto& buffer : model.buffers) buffer = std::make_unique<tflite::BufferT>();
-        model.buffers[1]->data.resize(3 * 3 * 3 * 2, 1);
-        model.buffers[2]->data.resize(3 * 4, 0);
-        model.operator_codes.push_back(std::make_unique<tflite::OperatorCodeT>());
-        model.operator_codes[0]->builtin_code = 3;
-        model.subgraphs.push_back(std::make_unique<tflite::SubGraphT>());
-        add_tensor("in", {1, 4, 4, 2}, tflite::TensorType::INT8, 0, 0.5f);
-        add_tensor("weights", {3, 3, 3, 2}, tflite::TensorType::INT8, 1, 0.25f);
-        add_tensor("bias", {3}, tflite::TensorType::INT32, 2, 0.125f);
-        add_tensor("out", {1, 4, 4, 3}, tflite::TensorType::INT8, 0, 1.0f);
-        graph().inputs = {0};
-        graph().outputs = {3};
-        graph().operators.push_back(std::make_unique<tflite::OperatorT>());
-        op().inputs = {0, 1, 2};
-        op().outputs = {3};
-        tflite::Conv2DOptionsT options;
-        options.stride_h = options.stride_w = 1;
-        op().builtin_options.Set(std::move(options));
-    }
-
-    void add_tensor(const char* name, std::vector<int32_t> shape, tflite::TensorType type,
-                    uint32_t buffer, float scale) {
-        auto tensor = std::make_unique<tflite::TensorT>();
-        tensor->name = name;
-        tensor->shape = std::move(shape);
-        tensor->type = type;
-        tensor->buffer = buffer;
-        tensor->quantization = std::make_unique<tflite::QuantizationParametersT>();
-        tensor->quantization->scale = {scale};
-        tensor->quantization->zero_point = {0};
-        graph().tensors.push_back(std::move(tensor));
-    }
-
-    tflite::SubGraphT& graph() { return *model.subgraphs[0]; }
-    tflite::TensorT& tensor(size_t i) { return *graph().tensors[i]; }
-    tflite::OperatorT& op() { return *graph().operators[0]; }
-
-    std::vector<uint8_t> bytes() const {
-        flatbuffers::FlatBufferBuilder builder;
-        tflite::FinishModelBuffer(builder, tflite::Model::Pack(builder, &model));
-        return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
-    }
-};
 
 std::string error_of(const std::vector<uint8_t>& bytes) {
     try {
@@ -100,8 +52,6 @@ TEST_P(TfliteImportRejects, WithAMessageThatNamesIt) {
     EXPECT_NE(error.find("tiny.tflite: "), std::string::npos) << error;
     EXPECT_NE(error.find(GetParam().message), std::string::npos) << error;
 }
-
-tflite::Conv2DOptionsT& conv(TinyModel& m) { return *m.op().builtin_options.AsConv2DOptions(); }
 
 const Spoilt kSpoilt[] = {
     {"AnotherOperator", [](TinyModel& m) { m.model.operator_codes[0]->builtin_code = 14; },
@@ -147,24 +97,24 @@ const Spoilt kSpoilt[] = {
      "input 'in': expected INT8, found FLOAT32"},
     {"Int16Output", [](TinyModel& m) { m.tensor(3).type = tflite::TensorType::INT16; },
      "output: expected INT8, found INT16"},
-    {"UnknownPadding", [](TinyModel& m) { conv(m).padding = static_cast<tflite::Padding>(5); },
+    {"UnknownPadding", [](TinyModel& m) { m.conv().padding = static_cast<tflite::Padding>(5); },
      "padding: expected SAME or VALID, found 5"},
     {"UnknownActivation",
      [](TinyModel& m) {
-         conv(m).fused_activation_function = static_cast<tflite::ActivationFunctionType>(77);
+         m.conv().fused_activation_function = static_cast<tflite::ActivationFunctionType>(77);
      },
      "fused activation: expected NONE"},
     {"TanhActivation",
      [](TinyModel& m) {
-         conv(m).fused_activation_function = tflite::ActivationFunctionType::TANH;
+         m.conv().fused_activation_function = tflite::ActivationFunctionType::TANH;
      },
      "found TANH"},
-    {"ZeroStride", [](TinyModel& m) { conv(m).stride_h = 0; }, "at least 1, found 0"},
-    {"NegativeDilation", [](TinyModel& m) { conv(m).dilation_w_factor = -1; }, "at least 1, found -1"},
+    {"ZeroStride", [](TinyModel& m) { m.conv().stride_h = 0; }, "at least 1, found 0"},
+    {"NegativeDilation", [](TinyModel& m) { m.conv().dilation_w_factor = -1; }, "at least 1, found -1"},
     {"KernelBeyondTheImage",
      [](TinyModel& m) {
-         conv(m).padding = tflite::Padding::VALID;
-         conv(m).dilation_h_factor = 2;
+         m.conv().padding = tflite::Padding::VALID;
+         m.conv().dilation_h_factor = 2;
      },
      "one that fits into the image 1x4x4x2"},
     {"OutputShape", [](TinyModel& m) { m.tensor(3).shape = {1, 4, 5, 3}; },
@@ -232,7 +182,7 @@ TEST(TfliteImport, RejectsOtherFiles) {
     EXPECT_THROW(compiler::import_tflite("/does/not/exist.tflite"), UserError);
 }
 
-/// Every corruption has to end in a graph or in a UserError; a sanitizer build sees the rest.
+/// Every corruption has to end in a program or in a UserError; a sanitizer build sees the rest.
 void expect_survival(const std::vector<uint8_t>& original, uint32_t seed, int rounds) {
     std::mt19937 random(seed);
     int accepted = 0;
@@ -247,8 +197,9 @@ void expect_survival(const std::vector<uint8_t>& original, uint32_t seed, int ro
         }
         if (random() % 8 == 0) bytes.resize(random() % bytes.size());
         try {
-            import_tflite_bytes(bytes, "fuzzed");
+            const auto graph = import_tflite_bytes(bytes, "fuzzed");
             ++accepted;
+            compiler::compile(graph, test_chip(8, 8));
         } catch (const UserError&) {
         } catch (const std::exception& error) {
             FAIL() << "seed " << seed << ", round " << round << ": " << error.what();

@@ -73,7 +73,8 @@ bool IsaInterpreter::step_sequencer() {
     const auto& info = info_of(words);
     if (info.unit != isa::Unit::kSequencer) {
         auto& queue = units_[static_cast<size_t>(info.unit)].queue;
-        if (queue.size() >= chip_.sequencer.queue_entries) return false;
+        // The instruction that the unit works on has left the queue.
+        if (queue.size() >= chip_.sequencer.queue_entries + 1) return false;
         queue.push_back(pc_++);
         return true;
     }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the tandem command as a user would, in a folder of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+namespace tandem::testing {
+
+inline std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
+inline std::filesystem::path source_dir() { return environment("TANDEM_SOURCE_DIR"); }
+
+inline std::string read_text(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+inline void write_text(const std::filesystem::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
+}
+
+struct CommandResult {
+    int status = -1;     ///< exit status; -1: ended by a signal
+    std::string output;  ///< stdout and stderr
+    nlohmann::json report;
+};
+
+/// A fresh folder for the test's files, removed at the end.
+class CommandLineTest : public ::testing::Test {
+  protected:
+    CommandLineTest() {
+        std::string form = (std::filesystem::temp_directory_path() / "tandem_test_XXXXXX").string();
+        folder_ = ::mkdtemp(form.data());
+    }
+    ~CommandLineTest() override { std::filesystem::remove_all(folder_); }
+
+    /// `arguments` as in a shell; reads the JSON report where --json was given by run_with_report().
+    CommandResult run(const std::string& arguments) const {
+        const auto log = folder_ / "log.txt";
+        const std::string command = "cd '" + folder_.string() + "' && '" + environment("TANDEM_BINARY") + "' " + arguments + " > '" + log.string() + "' 2>&1";
+        const int status = std::system(command.c_str());
+        CommandResult result;
+        if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
+        result.output = read_text(log);
+        return result;
+    }
+    CommandResult run_with_report(const std::string& arguments) const {
+        const auto file = folder_ / "report.json";
+        std::filesystem::remove(file);
+        auto result = run(arguments + " --json '" + file.string() + "'");
+        if (std::filesystem::exists(file)) result.report = nlohmann::json::parse(read_text(file));
+        return result;
+    }
+    static std::string digits() {
+        const auto folder = (source_dir() / "models/digits").string();
+        return "run " + folder + "/digits_int8.tflite --input " + folder + "/inputs.bin --expect " + folder + "/expected.bin --labels " + folder + "/labels.bin ";
+    }
+
+    std::filesystem::path folder_;
+};
+
+}  // namespace tandem::testing
+
+/// Other people's networks: skipped aloud where they are not, a failure in continuous integration.
+#define TANDEM_NEEDS_NETWORKS()                                                                                     \
+    do {                                                                                                            \
+        if (tandem::testing::environment("TANDEM_MODELS").empty()) {                                                \
+            if (tandem::testing::environment("CI") == "true") FAIL() << "TANDEM_MODELS must be set in CI";          \
+            GTEST_SKIP() << "TANDEM_MODELS is not set: README.md says where the networks are";                      \
+        }                                                                                                           \
+    } while (false)

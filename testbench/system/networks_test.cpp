@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other people's trained networks against other people's runtimes, on every backend.
+#include "testbench/system/command_line.h"
+
+namespace tandem::testing {
+namespace {
+
+struct Network {
+    const char* name;
+    const char* folder;
+    const char* file;
+    int samples;
+};
+
+constexpr Network kNetworks[] = {
+    {"ResNet8", "resnet8-cifar10", "resnet8_int8.tflite", 12},
+    {"DsCnn", "dscnn-kws", "dscnn_int8.tflite", 50},
+    {"Autoencoder", "ad-autoencoder", "ad01_int8.tflite", 98},
+};
+
+class NetworksTest : public CommandLineTest, public ::testing::WithParamInterface<std::tuple<Network, const char*>> {
+  protected:
+    static Network network() { return std::get<0>(GetParam()); }
+    static std::string chip() { return std::get<1>(GetParam()); }
+    static std::string folder() { return environment("TANDEM_MODELS") + "/" + network().folder; }
+    static std::string command(const std::string& expected, int samples) {
+        return "run " + folder() + "/" + network().file + " --chip " + chip() + " --input " + folder() + "/inputs/int8.bin --expect " + folder() +
+               "/expected/" + expected + " --count " + std::to_string(samples) + " ";
+    }
+    static std::string layers() { return " --layers " + folder() + "/layers/int8_sample0.layers.bin"; }
+};
+
+TEST_P(NetworksTest, EveryByteIsRightAndCyclesAreEqualOnAllBackends) {
+    TANDEM_NEEDS_NETWORKS();
+    uint64_t cycles = 0;
+    for (const char* backend : {"tlm", "rtl", "tandem"}) {
+        const auto result = run_with_report(command("int8.bin", network().samples) + "--host riscv --backend " + backend + layers());
+        ASSERT_EQ(result.status, 0) << backend << "\n" << result.output;
+        EXPECT_EQ(result.report["checks"]["mismatches"], 0) << backend;
+        EXPECT_GT(result.report["checks"]["compared"], 0) << backend;
+        EXPECT_GT(result.report["checks"]["layer_bytes_compared"], 0) << backend;
+        EXPECT_EQ(result.report["checks"]["layer_mismatches"], 0) << backend;
+        EXPECT_TRUE(result.report["laws_broken"].empty()) << backend << result.report["laws_broken"];
+        EXPECT_GT(result.report["host"]["firmware_instructions"], 0) << backend;
+        if (cycles == 0) cycles = result.report["cycles"];
+        EXPECT_EQ(result.report["cycles"], cycles) << backend << " against tlm";
+    }
+}
+
+TEST_P(NetworksTest, GemmlowpRoundingGivesTheAnswersOfThePortableKernels) {
+    TANDEM_NEEDS_NETWORKS();
+    for (const char* backend : {"tlm", "rtl", "tandem"}) {
+        const int samples = chip() == "tpu_v1" ? 4 : network().samples;
+        const auto result = run_with_report(command("int8_gemmlowp_ownref.bin", samples) + "--rounding gemmlowp --backend " + backend);
+        ASSERT_EQ(result.status, 0) << backend << "\n" << result.output;
+        EXPECT_EQ(result.report["checks"]["mismatches"], 0) << backend;
+    }
+}
+
+TEST_P(NetworksTest, TheNativeHostGivesTheSameAnswersInTheSameCycles) {
+    TANDEM_NEEDS_NETWORKS();
+    const auto native = run_with_report(command("int8.bin", 4) + "--host native");
+    const auto riscv = run_with_report(command("int8.bin", 4) + "--host riscv");
+    ASSERT_EQ(native.status, 0) << native.output;
+    EXPECT_EQ(native.report["cycles"], riscv.report["cycles"]);
+    EXPECT_EQ(native.report["units"], riscv.report["units"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, NetworksTest, ::testing::Combine(::testing::ValuesIn(kNetworks), ::testing::Values("test_16x16", "tpu_v1")),
+                         [](const auto& info) { return std::string(std::get<0>(info.param).name) + "On" + std::get<1>(info.param); });
+
+}  // namespace
+}  // namespace tandem::testing
