@@ -144,7 +144,7 @@ module tpu_mxu_control #(
   end
 
   always_ff @(posedge clk_i) begin
-    if (act_fire_o) fifo_q[fifo_wr_q] <= '{accumulate: act_accumulate_i, addr: act_addr_i};
+    if (act_fire_o) fifo_q[fifo_wr_q] <= {act_accumulate_i, act_addr_i};
     if (emit_o)     wr_q <= fifo_q[fifo_rd_q];
   end
 

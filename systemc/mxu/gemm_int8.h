@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+// int8 matrix product of one weight tile, at the host's speed. Exact: int32 sums that wrap. One source
+// for several instruction sets, chosen when the program runs; all give the same bits.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace tandem::mxu {
 
-/// sums[m][c] (+)= sum over k < k_len of rows[m][k] * tile[k][c], int32, wrapping.
-/// rows: `row_count` x `row_stride` int8; tile: k_len x cols int8; sums: row_count x cols int32.
-void multiply_tile_int8(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile,
-                        uint32_t k_len, uint32_t cols, bool accumulate, int32_t* sums);
+enum class GemmKernel : uint8_t { kPlain, kAvx2, kAvx512Vnni };
+
+/// The best kernel of this machine.
+GemmKernel best_gemm_kernel();
+std::string_view to_string(GemmKernel kernel);
+
+/// sums[m][c] (+)= sum over k < k_len of rows[m][k] * tile[k][c].
+/// rows: row_count x row_stride int8; tile: k_len x cols int8; sums: row_count x cols int32.
+class GemmInt8 {
+  public:
+    explicit GemmInt8(GemmKernel kernel = best_gemm_kernel()) : kernel_(kernel) {}
+    void multiply(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile, uint32_t k_len, uint32_t cols,
+                  bool accumulate, int32_t* sums);
+
+  private:
+    void pack(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile, uint32_t k_len, uint32_t cols);
+
+    GemmKernel kernel_;
+    // Scratch, kept between calls. Pairs of neighbouring k as two int16 in one 32-bit element.
+    std::vector<int32_t> packed_rows_;  ///< row_count x pairs
+    std::vector<int32_t> packed_tile_;  ///< pairs x cols rounded up to whole vectors
+};
 
 }  // namespace tandem::mxu

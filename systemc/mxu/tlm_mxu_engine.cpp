@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "systemc/mxu/gemm_int8.h"
-
 namespace tandem::mxu {
 
 TlmMxuEngine::TlmMxuEngine(MxuShape shape) : shape_(shape) { reset(0); }
@@ -81,8 +79,8 @@ bool TlmMxuEngine::start_next_block() {
 
 void TlmMxuEngine::multiply(const PendingBlock& pending) {
     const RowBlock& block = pending.block;
-    multiply_tile_int8(pending.data.data(), block.rows, shape_.rows, weights_.data(), block.k_len, shape_.cols,
-                       block.accumulate, accumulators_.data() + size_t{block.acc_addr} * shape_.cols);
+    gemm_.multiply(pending.data.data(), block.rows, shape_.rows, weights_.data(), block.k_len, shape_.cols, block.accumulate,
+                   accumulators_.data() + size_t{block.acc_addr} * shape_.cols);
 }
 
 std::optional<MxuEvent> TlmMxuEngine::advance(Cycle until) {

@@ -13,6 +13,7 @@
 #include <queue>
 #include <vector>
 
+#include "systemc/mxu/gemm_int8.h"
 #include "systemc/mxu/mxu_engine.h"
 
 namespace tandem::mxu {
@@ -77,6 +78,7 @@ class TlmMxuEngine final : public MxuEngine {
     bool shadow_full_ = false;
     Cycle row_port_free_ = 0;  ///< first edge at which the next activation row can enter
     Cycle read_port_free_ = 0;
+    GemmInt8 gemm_;
     std::vector<int8_t> shadow_;
     std::vector<int8_t> weights_;
     std::vector<int32_t> accumulators_;

@@ -172,38 +172,37 @@ struct NetworkCase {
     Rounding rounding;
 };
 
-class CompiledNetwork : public ::testing::TestWithParam<NetworkCase> {
-  protected:
-    static arch::ChipConfig chip() {
-        auto chip = test_chip(GetParam().rows, GetParam().cols);
-        chip.mxu.accumulator_rows = GetParam().accumulator_rows;
-        chip.unified_buffer_bytes = GetParam().unified_buffer_bytes;
-        return chip;
-    }
-};
+class CompiledNetwork : public ::testing::TestWithParam<NetworkCase> {};
+class CompiledLayers : public ::testing::TestWithParam<NetworkCase> {};
+
+arch::ChipConfig chip_of(const NetworkCase& network) {
+    auto chip = test_chip(network.rows, network.cols);
+    chip.mxu.accumulator_rows = network.accumulator_rows;
+    chip.unified_buffer_bytes = network.unified_buffer_bytes;
+    return chip;
+}
 
 TEST_P(CompiledNetwork, GivesTheExpectedOutputs) {
     TANDEM_NEEDS_MODELS();
     const ModelData data = load_model(GetParam().files);
     const bool single = GetParam().rounding == Rounding::kSingle;
     const auto& expected = single ? data.expected_single : data.expected_gemmlowp;
-    const auto program = compiler::compile(data.graph, chip(), {.rounding = GetParam().rounding});
+    const auto chip = chip_of(GetParam());
+    const auto program = compiler::compile(data.graph, chip, {.rounding = GetParam().rounding});
     for (uint32_t sample = 0; sample < std::min<size_t>(data.samples(), 12); ++sample) {
         const auto found =
-            run_lawfully(chip(), program, data.input(sample), {.random = true, .seed = sample});
+            run_lawfully(chip, program, data.input(sample), {.random = true, .seed = sample});
         for (size_t i = 0; i < found.size(); ++i)
             ASSERT_NEAR(found[i], expected[sample * found.size() + i], single ? 0 : 1)
                 << "sample " << sample << ", output " << i;
     }
 }
 
-TEST_P(CompiledNetwork, GivesEveryLayerOfSample0) {
+TEST_P(CompiledLayers, AreAsExpectedForSample0) {
     TANDEM_NEEDS_MODELS();
     const ModelData data = load_model(GetParam().files);
-    if (data.layers_of_sample_0.empty() || GetParam().rounding != Rounding::kSingle)
-        GTEST_SKIP() << "no layers are given for this case";
-    const auto chip_config = chip();
-    const auto program = compiler::compile(data.graph, chip_config);
+    const auto chip = chip_of(GetParam());
+    const auto program = compiler::compile(data.graph, chip);
     // Several nodes (a reshape and what it reshapes) can be done with the same instruction.
     std::multimap<uint32_t, size_t> node_of;
     std::vector<size_t> offset(program.nodes.size() + 1);
@@ -212,7 +211,7 @@ TEST_P(CompiledNetwork, GivesEveryLayerOfSample0) {
         offset[n + 1] = offset[n] + program.nodes[n].output_bytes;
     }
     ASSERT_EQ(offset.back(), data.layers_of_sample_0.size());
-    IsaInterpreter machine(chip_config, program, {.random = true, .seed = 1});
+    IsaInterpreter machine(chip, program, {.random = true, .seed = 1});
     size_t compared = 0;
     machine.on_retire = [&](uint32_t index) {
         const auto [first, last] = node_of.equal_range(index);
@@ -228,10 +227,12 @@ TEST_P(CompiledNetwork, GivesEveryLayerOfSample0) {
     EXPECT_EQ(compared, program.nodes.size());
 }
 
-std::vector<NetworkCase> network_cases() {
+template <size_t kCount>
+std::vector<NetworkCase> cases_of(const ModelFiles (&models)[kCount],
+                                  std::initializer_list<Rounding> roundings) {
     std::vector<NetworkCase> cases;
-    for (const ModelFiles& files : kInt8Models)
-        for (const Rounding rounding : {Rounding::kSingle, Rounding::kGemmlowp}) {
+    for (const ModelFiles& files : models)
+        for (const Rounding rounding : roundings) {
             cases.push_back({files, 8, 8, 256, 64 << 10, rounding});
             cases.push_back({files, 16, 16, 512, 64 << 10, rounding});
             cases.push_back({files, 256, 256, 4096, 24 << 20, rounding});
@@ -239,14 +240,20 @@ std::vector<NetworkCase> network_cases() {
     return cases;
 }
 
-INSTANTIATE_TEST_SUITE_P(Int8, CompiledNetwork, ::testing::ValuesIn(network_cases()),
-                         [](const auto& info) {
-                             return std::string(info.param.files.name) + "_" +
-                                    std::to_string(info.param.rows) + "x" +
-                                    std::to_string(info.param.cols) +
-                                    (info.param.rounding == Rounding::kSingle ? "_single"
-                                                                              : "_gemmlowp");
-                         });
+std::string name_of(const ::testing::TestParamInfo<NetworkCase>& info) {
+    const NetworkCase& network = info.param;
+    return std::string(network.files.name) + "_" + std::to_string(network.rows) + "x" +
+           std::to_string(network.cols) +
+           (network.rounding == Rounding::kSingle ? "_single" : "_gemmlowp");
+}
+
+INSTANTIATE_TEST_SUITE_P(Int8, CompiledNetwork,
+                         ::testing::ValuesIn(cases_of(kInt8Models, {Rounding::kSingle,
+                                                                    Rounding::kGemmlowp})),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Int8, CompiledLayers,
+                         ::testing::ValuesIn(cases_of(kModelsWithLayers, {Rounding::kSingle})),
+                         name_of);
 
 TEST(CompiledProgram, SaysWhatNodeDoesNotFit) {
     std::mt19937 random(3);

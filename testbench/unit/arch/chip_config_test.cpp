@@ -134,7 +134,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"EmptyFile", "", {"top level", "expected a mapping", "found nothing"}},
         Mistake{"ListAtTop", "- a\n", {"top level", "expected a mapping", "found a list"}},
         Mistake{"OpenBracket", with("500 MHz", "[500 MHz"), {"line ", "expected well-formed YAML"}},
-        Mistake{"OpenQuote", with("small", "\"small"), {"line ", "expected well-formed YAML"}},
+        Mistake{"OpenQuote", with("small", "\"small"), {"line 1"}},
         Mistake{"BadIndent", with("  cols", "   cols"), {"line ", "expected well-formed YAML"}},
         Mistake{"KeyThatIsAList", std::string(kChip) + "[1, 2]: x\n", {"line 15"}},
         Mistake{"UnknownAnchor", with("500 MHz", "*nowhere"), {"line 3", "expected well-formed YAML"}}),

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program container: nothing is lost, and nothing broken is taken.
+#include "arch/program.h"
+
+#include <gtest/gtest.h>
+
+#include "arch/error.h"
+#include "testbench/support/seeded.h"
+#include "testbench/support/source_tree.h"
+
+namespace tandem::arch {
+namespace {
+
+Program small_program() {
+    Program program;
+    program.hash = 0x0123456789abcdef;
+    program.chip = "test_8x8";
+    program.model = "net.tflite";
+    program.batch = 3;
+    program.rounding = "gemmlowp";
+    program.instructions = {isa::SetScalar{.header = {}, .rd = 4, .imm = 77}.encode(), isa::Halt{}.encode()};
+    program.data = {0, 1, 2, 255, 128};
+    program.sources = {{0, 1, 2, 3}, {-1, 0, 0, 0}};
+    program.nodes = {{5, "CONV_2D", "a \"quoted\" name\n", 0xffffffffffull, 0x400, 12, 1}};
+    program.inputs = {{"in", {3, 4}, 0.1f, -128, 12}};
+    program.outputs = {{"out", {3, 2}, 1.0f / 3.0f, 127, 6}, {"", {}, 0.0f, 0, 0}};
+    return program;
+}
+
+/// What differs; empty: nothing.
+std::string difference(const Program& a, const Program& b) {
+    const auto same_tensors = [](const auto& x, const auto& y) {
+        return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const ProgramTensor& s, const ProgramTensor& t) {
+            return s.name == t.name && s.shape == t.shape && s.scale == t.scale && s.zero_point == t.zero_point && s.bytes == t.bytes;
+        });
+    };
+    if (a.hash != b.hash) return "hash";
+    if (a.chip != b.chip || a.model != b.model || a.batch != b.batch || a.rounding != b.rounding) return "header";
+    if (a.instructions != b.instructions) return "instructions";
+    if (a.data != b.data) return "data";
+    if (!std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
+                    [](const InstructionSource& s, const InstructionSource& t) {
+                        return s.node == t.node && s.m_start == t.m_start && s.n_start == t.n_start && s.k_start == t.k_start;
+                    }))
+        return "sources";
+    if (!std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(), [](const ProgramNode& s, const ProgramNode& t) {
+            return s.index == t.index && s.op == t.op && s.name == t.name && s.macs == t.macs && s.output_address == t.output_address &&
+                   s.output_bytes == t.output_bytes && s.last_instruction == t.last_instruction;
+        }))
+        return "nodes";
+    if (!same_tensors(a.inputs, b.inputs)) return "inputs";
+    return same_tensors(a.outputs, b.outputs) ? "" : "outputs";
+}
+
+TEST(ProgramRoundTrip, KeepsEverything) {
+    const Program program = small_program();
+    EXPECT_EQ(difference(deserialise(serialise(program), "memory"), program), "");
+}
+
+TEST(ProgramRoundTrip, KeepsAnEmptyProgram) { EXPECT_EQ(difference(deserialise(serialise({}), "memory"), {}), ""); }
+
+TEST(ProgramRoundTrip, GoesThroughAFile) {
+    const testbench::ScratchFile file("program.tpu", "");
+    write_program(small_program(), file.path());
+    EXPECT_EQ(difference(read_program(file.path()), small_program()), "");
+}
+
+TEST(ProgramRoundTrip, KeepsRandomPrograms) {
+    for (uint64_t seed = 0; seed < 50; ++seed) {
+        testbench::Seeded random(seed);
+        Program program = small_program();
+        program.hash = random.bits();
+        program.data = random.bytes(random.below(500));
+        program.instructions.resize(random.below(40));
+        program.sources.resize(program.instructions.size());
+        for (auto& words : program.instructions)
+            for (uint32_t& word : words) word = static_cast<uint32_t>(random.bits());
+        for (auto& source : program.sources) source = {static_cast<int32_t>(random.between(-1, 5)), static_cast<uint32_t>(random.bits()), 1, 2};
+        for (auto& node : program.nodes) node.macs = random.bits();
+        for (auto& tensor : program.outputs) tensor.scale = static_cast<float>(random.below(1u << 24)) * 0x1p-40f;
+        ASSERT_EQ(difference(deserialise(serialise(program), "memory"), program), "") << "seed " << seed;
+    }
+}
+
+// Names come from other people's files.
+TEST(ProgramRoundTrip, TakesOrRefusesANameThatIsNoUtf8) {
+    Program program = small_program();
+    program.nodes[0].name = "caf\xe9";
+    try {
+        deserialise(serialise(program), "memory");
+    } catch (const UserError&) {
+        SUCCEED();
+    } catch (const std::exception& error) {
+        FAIL() << "expected a program or a UserError, found: " << error.what();
+    }
+}
+
+TEST(ProgramFormat, StartsWithMagicVersionAndHash) {
+    const std::vector<uint8_t> bytes = serialise(small_program());
+    const std::vector<uint8_t> expected = {'T', 'P', 'U', 'P', 1, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 'C', 'O', 'D', 'E'};
+    EXPECT_EQ(std::vector<uint8_t>(bytes.begin(), bytes.begin() + 20), expected);
+}
+
+TEST(ProgramRejects, TruncationAtEveryLength) {
+    const std::vector<uint8_t> whole = serialise(small_program());
+    for (size_t length = 0; length < whole.size(); ++length)
+        EXPECT_THROW(deserialise({whole.begin(), whole.begin() + static_cast<ptrdiff_t>(length)}, "memory"), UserError)
+            << "length " << length << " of " << whole.size();
+}
+
+TEST(ProgramRejects, BytesBehindTheEnd) {
+    std::vector<uint8_t> bytes = serialise(small_program());
+    bytes.push_back(0);
+    EXPECT_THROW(deserialise(bytes, "memory"), UserError);
+}
+
+TEST(ProgramRejects, EverySingleBitFlipOrKeepsTheProgram) {
+    const Program program = small_program();
+    const std::vector<uint8_t> whole = serialise(program);
+    for (size_t bit = 0; bit < whole.size() * 8; ++bit) {
+        std::vector<uint8_t> bytes = whole;
+        bytes[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
+        try {
+            const std::string different = difference(deserialise(bytes, "memory"), program);
+            ASSERT_EQ(different, "") << "taken with another " << different << ", byte " << bit / 8 << " bit " << bit % 8;
+        } catch (const UserError&) {
+        }
+    }
+}
+
+TEST(ProgramRejects, RandomDamageWithoutCrashing) {
+    const std::vector<uint8_t> whole = serialise(small_program());
+    for (uint64_t seed = 0; seed < 3000; ++seed) {
+        testbench::Seeded random(seed);
+        std::vector<uint8_t> bytes = whole;
+        for (uint64_t i = 1 + random.below(8); i != 0; --i) bytes[random.below(bytes.size())] = static_cast<uint8_t>(random.bits());
+        try {
+            deserialise(bytes, "memory");
+        } catch (const UserError&) {
+        } catch (const std::exception& error) {
+            FAIL() << "seed " << seed << ": expected a UserError, found " << error.what();
+        }
+    }
+}
+
+TEST(ProgramRejects, ASectionLongerThanAnyFile) {
+    std::vector<uint8_t> bytes = serialise(small_program());
+    for (size_t i = 24; i < 32; ++i) bytes[i] = 0xff;  // bytes of CODE
+    EXPECT_THROW(deserialise(bytes, "memory"), UserError);
+}
+
+TEST(ProgramRejects, AnotherKindOfFileAndNamesIt) {
+    try {
+        deserialise({'E', 'L', 'F', '!', 0, 0, 0, 0}, "some.tpu");
+        FAIL() << "expected a UserError, found none";
+    } catch (const UserError& error) {
+        EXPECT_EQ(std::string(error.what()), "some.tpu: header: expected a Tandem program (TPUP), found another kind of file");
+    }
+}
+
+TEST(ProgramRejects, AnotherContainerVersion) {
+    std::vector<uint8_t> bytes = serialise(small_program());
+    bytes[4] = 2;
+    EXPECT_THROW(deserialise(bytes, "memory"), UserError);
+}
+
+TEST(ProgramRejects, SourcesThatDoNotMatchTheInstructions) {
+    Program program = small_program();
+    program.sources.pop_back();
+    EXPECT_THROW(deserialise(serialise(program), "memory"), UserError);
+}
+
+TEST(ProgramRejects, AFileThatIsMissing) { EXPECT_THROW(read_program("no/such/file.tpu"), UserError); }
+
+TEST(ProgramRejects, ADirectory) { EXPECT_THROW(read_program(testing::TempDir()), UserError); }
+
+TEST(ProgramRejects, ToWriteWhereNothingCanBeWritten) {
+    EXPECT_THROW(write_program(small_program(), "no/such/directory/file.tpu"), UserError);
+}
+
+}  // namespace
+}  // namespace tandem::arch
