@@ -14,17 +14,20 @@
 namespace tandem::arch {
 namespace {
 
-/// One mapping of the file; remembers which keys were read so that the rest can be refused.
+/// One mapping of the file; refuses keys that it does not know.
 class Section {
   public:
-    Section(std::string file, std::string path, YAML::Node node)
-        : file_(std::move(file)), path_(std::move(path)), node_(std::move(node)) {
+    /// `known` are the keys that it may have; it must have those that are read.
+    Section(std::string file, std::string path, YAML::Node node, std::set<std::string> known)
+        : file_(std::move(file)), path_(std::move(path)), node_(std::move(node)), known_(std::move(known)) {
         if (!node_.IsMap())
             throw UserError(file_, path_.empty() ? "top level" : path_, "a mapping", kind(node_));
         std::set<std::string> keys;
-        for (const auto& entry : node_)
-            if (!keys.insert(entry.first.as<std::string>()).second)
-                fail(entry.first.as<std::string>(), "the key once", "the key twice");
+        for (const auto& entry : node_) {
+            const auto key = entry.first.as<std::string>();
+            if (!known_.contains(key)) fail(key, "one of: " + known_keys(), "an unknown key");
+            if (!keys.insert(key).second) fail(key, "the key once", "the key twice");
+        }
     }
 
     std::string text(const std::string& key) {
@@ -48,15 +51,8 @@ class Section {
         return static_cast<uint32_t>(number(key, dimension, low, high));
     }
 
-    Section section(const std::string& key) {
-        return Section(file_, path_.empty() ? key : path_ + "." + key, child(key));
-    }
-
-    void refuse_unknown() const {
-        for (const auto& entry : node_) {
-            const auto key = entry.first.as<std::string>();
-            if (!read_.contains(key)) fail(key, "one of: " + known(), "an unknown key");
-        }
+    Section section(const std::string& key, std::set<std::string> known) {
+        return Section(file_, path_.empty() ? key : path_ + "." + key, child(key), std::move(known));
     }
 
     [[noreturn]] void fail(const std::string& key, const std::string& expected,
@@ -68,7 +64,6 @@ class Section {
 
   private:
     YAML::Node child(const std::string& key) {
-        read_.insert(key);
         const YAML::Node node = node_[key];
         if (!node) fail(key, "the key", "nothing");
         return node;
@@ -93,16 +88,16 @@ class Section {
         return node.IsScalar() ? "\"" + node.as<std::string>() + "\"" : "nothing";
     }
 
-    std::string known() const {
+    std::string known_keys() const {
         std::string all;
-        for (const auto& key : read_) all += (all.empty() ? "" : ", ") + key;
+        for (const auto& key : known_) all += (all.empty() ? "" : ", ") + key;
         return all;
     }
 
     std::string file_;
     std::string path_;
     YAML::Node node_;
-    std::set<std::string> read_;
+    std::set<std::string> known_;
 };
 
 constexpr uint64_t kKib = 1024;
@@ -115,43 +110,37 @@ void read_mxu(Section section, ChipConfig::Mxu& mxu) {
     if (mxu.dtype != "int8") section.fail("dtype", "int8", mxu.dtype);
     mxu.accumulator_rows = section.count("accumulator_rows", 2, 65536);
     mxu.weight_fifo_tiles = section.count("weight_fifo_tiles", 1, 1024);
-    section.refuse_unknown();
 }
 
 ChipConfig read_chip(const std::string& file, const YAML::Node& root) {
-    Section top(file, "", root);
+    Section top(file, "", root, {"name", "description", "clock", "mxu", "unified_buffer", "memory", "vector", "host", "sequencer"});
     ChipConfig chip;
     chip.name = top.text("name");
     chip.description = top.text("description");
     chip.clock_hz = top.number("clock", Dimension::kHertz, 1000000, 10000000000ull);
-    read_mxu(top.section("mxu"), chip.mxu);
+    read_mxu(top.section("mxu", {"rows", "cols", "dtype", "accumulator_rows", "weight_fifo_tiles"}), chip.mxu);
     chip.unified_buffer_bytes = top.number("unified_buffer", Dimension::kBytes, 256, 2 * kGib);
 
-    Section memory = top.section("memory");
+    Section memory = top.section("memory", {"size", "bandwidth", "latency"});
     chip.memory.bytes = memory.number("size", Dimension::kBytes, kKib * kKib, 1024 * kGib);
     chip.memory.bytes_per_second =
         memory.number("bandwidth", Dimension::kBytesPerSecond, 1000000, 100000000000000ull);
     chip.memory.latency_ps = memory.number("latency", Dimension::kPicoseconds, 0, 100000000);
-    memory.refuse_unknown();
 
-    Section vector = top.section("vector");
+    Section vector = top.section("vector", {"lanes", "latency"});
     chip.vector.lanes = vector.count("lanes", 1, 65536);
     chip.vector.latency_cycles = vector.count("latency", 1, 10000, Dimension::kCycles);
-    vector.refuse_unknown();
 
-    Section host = top.section("host");
+    Section host = top.section("host", {"bandwidth", "latency", "cpu_clock"});
     chip.host.bytes_per_second =
         host.number("bandwidth", Dimension::kBytesPerSecond, 1000000, 10000000000000ull);
     chip.host.latency_ps = host.number("latency", Dimension::kPicoseconds, 0, 1000000000);
     chip.host.cpu_clock_hz = host.number("cpu_clock", Dimension::kHertz, 1000000, 10000000000ull);
-    host.refuse_unknown();
 
-    Section sequencer = top.section("sequencer");
+    Section sequencer = top.section("sequencer", {"queue_entries", "watchdog"});
     chip.sequencer.queue_entries = sequencer.count("queue_entries", 1, 4096);
     chip.sequencer.watchdog_cycles =
         sequencer.number("watchdog", Dimension::kCycles, 1000, 1000000000000ull);
-    sequencer.refuse_unknown();
-    top.refuse_unknown();
 
     if (chip.unified_buffer_bytes < chip.mxu.rows)
         top.fail("unified_buffer", "at least one activation row (" + std::to_string(chip.mxu.rows) + " B)",

@@ -103,6 +103,12 @@ void read_metadata(const nlohmann::json& json, Program& program) {
 
 }  // namespace
 
+uint64_t bytes_of(const std::vector<ProgramTensor>& tensors) {
+    uint64_t bytes = 0;
+    for (const auto& tensor : tensors) bytes += tensor.bytes;
+    return bytes;
+}
+
 std::vector<uint8_t> serialise(const Program& program) {
     std::vector<uint8_t> out(kMagic, kMagic + 4);
     append(out, kContainerVersion);

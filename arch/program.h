@@ -43,6 +43,9 @@ struct ProgramTensor {
     uint32_t bytes = 0;  ///< of the whole batch
 };
 
+/// Bytes of all tensors together.
+uint64_t bytes_of(const std::vector<ProgramTensor>& tensors);
+
 struct Program {
     uint64_t hash = 0;  ///< ChipConfig::hash() of the chip it was compiled for
     std::string chip;

@@ -9,7 +9,7 @@
 
 extern "C" {
 
-#define TANDEM_ARRAY_ABI_VERSION 1u
+#define TANDEM_ARRAY_ABI_VERSION 2u
 
 /// What the shared object contains. Strings live as long as the object is loaded.
 struct TandemArrayInfo {
@@ -46,6 +46,7 @@ struct TandemArrayPorts {
     uint32_t cmt_addr;
     const void* cmt_data;  ///< cols x 4 bytes, the row as written; valid until the next step
     const void* res_data;  ///< cols x 4 bytes
+    const char* failure;   ///< "file:line" of an assertion that failed at this edge, or null
 };
 
 /// The registers of the PEs, readable and writable in place. PE(r, c) stands at index

@@ -41,7 +41,7 @@ const Command kVerilateFlags = {
 // thread-local state of Verilator's runtime cheaper to reach.
 const Command kCompileFlags = {
     "-march=native", "-std=c++20",         "-fPIC",    "-w",
-    "-fno-plt",      "-DVL_TIME_CONTEXT",  "-fno-gnu-unique",
+    "-fno-plt",      "-DVL_TIME_CONTEXT", "-DVL_USER_STOP",  "-fno-gnu-unique",
 #if defined(__x86_64__)
     "-mtls-dialect=gnu2",
 #endif

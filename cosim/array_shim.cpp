@@ -93,6 +93,14 @@ void record(const Probe& probe, VerilatedFst::Buffer* buffer) {
 
 }  // namespace
 
+// Set by the runtime when an assertion fails; its text has gone to stdout by then.
+static std::string failed_assertion;
+
+/// Replaces the runtime's own, which ends the process: a failing assertion is an answer, not a crash.
+void vl_stop(const char* filename, int linenum, const char*) {
+    if (failed_assertion.empty()) failed_assertion = std::string(filename) + ":" + std::to_string(linenum);
+}
+
 struct TandemArray {
     /// The runtime finds its context through a thread-local pointer while a model is built or
     /// destroyed; it must never be left on a context that is gone.
@@ -230,6 +238,7 @@ void tandem_array_step(TandemArray* array, TandemArrayPorts* ports) {
     if (ports->rd_valid)
         model.rd_addr_i = static_cast<std::decay_t<decltype(model.rd_addr_i)>>(ports->rd_addr);
     model.res_ready_i = ports->res_ready;
+    if (__builtin_expect(!failed_assertion.empty(), 0)) failed_assertion.clear();
     array->fall();
     ports->wgt_ready = model.wgt_ready_o;
     ports->act_ready = model.act_ready_o;
@@ -241,6 +250,7 @@ void tandem_array_step(TandemArray* array, TandemArrayPorts* ports) {
     ports->cmt_addr = model.cmt_addr_o;
     ports->cmt_data = &model.cmt_data_o;
     ports->res_data = &model.res_data_o;
+    ports->failure = failed_assertion.empty() ? nullptr : failed_assertion.c_str();
 }
 
 void tandem_array_state(TandemArray* array, TandemArrayState* state) {

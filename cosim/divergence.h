@@ -11,7 +11,7 @@
 namespace tandem::cosim {
 
 struct Divergence {
-    std::string what;      ///< "value", "cycle" or "order"
+    std::string what;      ///< "value", "cycle", "order" or "assertion"
     uint64_t block = 0;    ///< matmul whose row it is, counted since reset
     uint32_t row = 0;      ///< row within the block
     uint32_t col = 0;      ///< array column

@@ -46,6 +46,7 @@ void RtlMxuEngine::push_rows(const mxu::RowBlock& block) {
 void RtlMxuEngine::push_read(const mxu::AccumulatorRead& read) { reads_.push_back({read, 0, read.from}); }
 
 bool RtlMxuEngine::busy() const {
+    if (!failure_.empty()) return false;
     return !tiles_.empty() || !blocks_.empty() || !reads_.empty() || !in_flight_.empty() || !events_.empty();
 }
 
@@ -59,7 +60,7 @@ std::optional<MxuEvent> RtlMxuEngine::advance(Cycle until) {
             step();
         }
     }
-    if (events_.empty() || events_.front().cycle >= until) return std::nullopt;
+    if (!failure_.empty() || events_.empty() || events_.front().cycle >= until) return std::nullopt;
     const MxuEvent event = events_.front();
     events_.pop_front();
     return event;
@@ -81,7 +82,7 @@ Cycle RtlMxuEngine::next_activity() const {
 
 bool RtlMxuEngine::can_skip() const {
     const bool watched = wave_ || (listener_ != nullptr && listener_->every_edge());
-    return !array_busy_ && !watched && next_activity() > edge_;
+    return quiet() && !watched && next_activity() > edge_;
 }
 
 void RtlMxuEngine::step() {
@@ -90,10 +91,20 @@ void RtlMxuEngine::step() {
     drive();
     library_->step(array_, &ports_);
     array_busy_ = ports_.busy != 0;
+    if (ports_.failure != nullptr) fail();
     observe();
     ++edge_;
     apply_injection();
     if (listener_ != nullptr && listener_->every_edge()) listener_->after_edge(edge_ - 1);
+}
+
+/// What an array does after a failed assertion means nothing: the engine tells no more events.
+void RtlMxuEngine::fail() {
+    if (!failure_.empty()) return;
+    failure_ = ports_.failure;
+    interrupted_ = true;
+    if (listener_ != nullptr) listener_->on_failure(edge_, ports_.failure);
+    if (on_failure_) on_failure_();
 }
 
 void RtlMxuEngine::drive() {
@@ -124,6 +135,7 @@ void RtlMxuEngine::observe() {
 
 void RtlMxuEngine::observe_inputs() {
     if (ports_.wgt_valid && ports_.wgt_ready) {
+        loaded_until_ = edge_ + shape_.rows + shape_.cols;
         Tile& tile = tiles_.front();
         const uint32_t row = shape_.rows - 1 - tile.rows_done;
         if (listener_ != nullptr) listener_->on_weight_row(edge_, row, tile.data.data() + size_t{row} * shape_.cols);

@@ -27,6 +27,8 @@ class ArrayListener {
     virtual ~ArrayListener() = default;
     virtual void on_weight_row(Cycle, uint32_t /*row*/, const int8_t* /*data*/) {}
     virtual void on_activation_row(Cycle, uint64_t /*block*/, const int8_t* /*data*/, bool /*swap*/) {}
+    /// An assertion of the RTL failed; `where` is file and line.
+    virtual void on_failure(Cycle, const char* /*where*/) {}
     virtual void on_commit(Cycle, uint32_t /*address*/, const int32_t* /*row*/) {}
     /// True: no edge is skipped; before_edge() and after_edge() are called for each.
     virtual bool every_edge() const { return false; }
@@ -60,7 +62,11 @@ class RtlMxuEngine final : public mxu::MxuEngine {
     void inject(const Injection& injection) { injection_ = injection; }
     /// The injection with the cycle at which it happened; nothing before that.
     const std::optional<Injection>& injected() const { return injected_; }
+    /// Called once, from inside advance(), when an assertion of the RTL fails.
+    void set_on_failure(std::function<void()> call) { on_failure_ = std::move(call); }
     void set_listener(ArrayListener* listener) { listener_ = listener; }
+    /// File and line of the first assertion of the RTL that failed; empty: none did.
+    const std::string& failure() const { return failure_; }
     /// Stops advance() after the current edge; used by a listener.
     void interrupt() { interrupted_ = true; }
     /// Records an FST from `request.from` on. False when the file could not be opened by then.
@@ -71,7 +77,8 @@ class RtlMxuEngine final : public mxu::MxuEngine {
     /// One clock edge, whatever is pending.
     void step();
     Cycle edge() const { return edge_; }
-    bool array_busy() const { return array_busy_; }
+    /// Nothing moves inside the array: no row, no weight row on its way down the shadow planes.
+    bool quiet() const { return !array_busy_ && edge_ >= loaded_until_; }
     TandemArrayState state() const;
     /// Tile in use by the PEs and the last complete one in the shadow plane, row 0 first; empty: none yet.
     const std::vector<int8_t>& active_tile() const { return active_tile_; }
@@ -99,6 +106,7 @@ class RtlMxuEngine final : public mxu::MxuEngine {
         uint32_t rows;
     };
 
+    void fail();
     void drive();
     void observe();
     void observe_inputs();
@@ -115,6 +123,7 @@ class RtlMxuEngine final : public mxu::MxuEngine {
     TandemArrayPorts ports_{};
     Cycle edge_ = 0;  ///< next edge
     bool array_busy_ = false;
+    Cycle loaded_until_ = 0;  ///< the last weight row has rippled through by this edge
     bool interrupted_ = false;
     std::deque<Tile> tiles_;
     std::deque<Block> blocks_;
@@ -128,6 +137,8 @@ class RtlMxuEngine final : public mxu::MxuEngine {
     ArrayListener* listener_ = nullptr;
     std::optional<WaveRequest> wave_;
     bool wave_open_ = false;
+    std::string failure_;
+    std::function<void()> on_failure_;
 };
 
 }  // namespace tandem::cosim

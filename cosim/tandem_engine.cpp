@@ -95,6 +95,16 @@ void TandemEngine::compare_read(const MxuEvent& event) {
     diverge(std::move(divergence));
 }
 
+void TandemEngine::on_failure(Cycle edge, const char* where) {
+    if (mode_ != Mode::kCompare || divergence_) return;
+    Divergence divergence;
+    divergence.what = "assertion";
+    divergence.note = fmt::format("assertion of the RTL failed at {}", where);
+    divergence.block = expected_.empty() ? 0 : expected_.front().id;
+    divergence.cycle_rtl = divergence.cycle_tlm = edge;
+    diverge(std::move(divergence));
+}
+
 void TandemEngine::on_commit(Cycle edge, uint32_t address, const int32_t* row) {
     if (mode_ == Mode::kCompare) compare_row(edge, address, row);
 }
@@ -141,7 +151,7 @@ void TandemEngine::diverge(Divergence divergence) {
 
 void TandemEngine::checkpoint_if_due() {
     constexpr auto kInterval = std::chrono::milliseconds(500);
-    if (!options_.keep_checkpoints || mode_ != Mode::kCompare || rtl_.array_busy()) return;
+    if (!options_.keep_checkpoints || mode_ != Mode::kCompare || !rtl_.quiet()) return;
     const auto now = std::chrono::steady_clock::now();
     if (checkpoint_.taken() && now - last_checkpoint_ < kInterval) return;
     last_checkpoint_ = now;

@@ -66,6 +66,7 @@ class TandemEngine final : public mxu::MxuEngine, private ArrayListener {
     // What the RTL does, as it happens.
     void on_weight_row(Cycle edge, uint32_t row, const int8_t* data) override;
     void on_activation_row(Cycle edge, uint64_t block, const int8_t* data, bool swap) override;
+    void on_failure(Cycle edge, const char* where) override;
     void on_commit(Cycle edge, uint32_t address, const int32_t* row) override;
     bool every_edge() const override { return mode_ != Mode::kCompare; }
     void before_edge(Cycle edge) override;

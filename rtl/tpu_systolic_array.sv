@@ -80,6 +80,9 @@ module tpu_systolic_array #(
   `define TPU_PRODUCT(a, w) ({{24{a[7]}}, a} * {{24{w[7]}}, w})
 `endif
 
+// The byte `a` if `s`, else `b`, by masks: compilers make slow vector code of the conditional form.
+`define TPU_SELECT(s, a, b) (((a ^ b) & {8{s}}) ^ b)
+
   always_ff @(posedge clk_i) begin
     i = 0;
     if (clear_i) begin
@@ -113,7 +116,7 @@ module tpu_systolic_array #(
       for (i = 0; i < Rows - 1; i++) swap_chain[i] = swap_chain[i + 1];
       swap_chain[Rows - 1] = swap_i;
       for (i = 0; i < Rows; i++) swap[i*Cols + Cols - 1] = swap_chain[i];
-      for (i = 0; i < N; i++) weight[i] = swap[i] ? shadow[i] : weight[i];
+      for (i = 0; i < N; i++) weight[i] = `TPU_SELECT(swap[i], shadow[i], weight[i]);
     end
 
     // Activations move right.
@@ -139,7 +142,7 @@ module tpu_systolic_array #(
         load[i*Cols + Cols - 1] = 32'(load_chain[i]) > Rows - 1 - i;
       end
       for (i = 0; i < N - Cols; i++) begin
-        shadow[i] = load[i] ? shadow[i + Cols] : shadow[i];
+        shadow[i] = `TPU_SELECT(load[i], shadow[i + Cols], shadow[i]);
       end
       for (i = 0; i < WgtWords; i++) begin
         word = wgt_skewed_i[i*32 +: 32];
@@ -150,11 +153,13 @@ module tpu_systolic_array #(
       end
       wgt_in[0] = wgt_head_i;
       for (i = 0; i < Cols; i++) begin
-        shadow[N - Cols + i] = load[N - Cols + i] ? wgt_in[Cols - 1 - i] : shadow[N - Cols + i];
+        shadow[N - Cols + i] =
+            `TPU_SELECT(load[N - Cols + i], wgt_in[Cols - 1 - i], shadow[N - Cols + i]);
       end
     end
   end
 
   `undef TPU_PRODUCT
+  `undef TPU_SELECT
 
 endmodule

@@ -119,7 +119,7 @@ int gemm(GemmArguments a) {
         const std::string text = make_report(chip, program, result, report).dump(2) + "\n";
         arch::write_file(a.json, {text.begin(), text.end()});
     }
-    return verdict(program, result, report);
+    return verdict(chip, program, result, report);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 
 #include "arch/error.h"
 #include "tools/command.h"
@@ -30,6 +31,9 @@ int main(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? tools::kGood : tools::kUserError;
     } catch (const UserError& error) {
+        fmt::print(stderr, "tandem: {}\n", error.what());
+        return tools::kUserError;
+    } catch (const std::filesystem::filesystem_error& error) {
         fmt::print(stderr, "tandem: {}\n", error.what());
         return tools::kUserError;
     } catch (const std::exception& error) {

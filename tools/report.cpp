@@ -96,18 +96,28 @@ uint64_t useful_macs(const arch::Program& program, uint64_t runs) {
                                   [](uint64_t sum, const arch::ProgramNode& node) { return sum + node.macs; });
 }
 
-std::vector<std::string> broken_laws(const arch::Program& program, const SessionResult& result, uint64_t runs) {
+std::vector<std::string> broken_laws(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, uint64_t runs) {
     std::vector<std::string> broken;
-    if (result.divergence || !result.failure.empty()) return broken;
+    if (result.divergence || !result.failure.empty() || !result.assertion.empty()) return broken;
     for (const auto& unit : result.units) {
         const uint64_t sum = std::accumulate(unit.cycles.begin(), unit.cycles.end(), uint64_t{0});
         if (sum != result.cycles) broken.push_back(fmt::format("unit {}: its causes add up to {} cycles of {}", unit.name, sum, result.cycles));
     }
     if (result.array_macs < useful_macs(program, runs))
         broken.push_back(fmt::format("{} MACs were issued, the model needs {}", result.array_macs, useful_macs(program, runs)));
-    uint64_t rows = 0;
-    for (const auto& words : program.instructions)
+    uint64_t rows = 0, weight_bytes = 0;
+    for (const auto& words : program.instructions) {
         if ((words[0] & 0xff) == static_cast<uint32_t>(isa::Opcode::kMatmul)) rows += isa::Matmul::decode(words).rows;
+        if ((words[0] & 0xff) == static_cast<uint32_t>(isa::Opcode::kReadWeights))
+            weight_bytes += isa::ReadWeights::decode(words).tiles * chip.tile_bytes();
+    }
+    const auto at_least = [&](const char* path, uint64_t bytes) {
+        if (result.traffic_bytes.at(path) < bytes)
+            broken.push_back(fmt::format("{}: {} bytes were moved, {} are compulsory", path, result.traffic_bytes.at(path), bytes));
+    };
+    at_least("memory_read", weight_bytes * runs);
+    at_least("host_to_chip", arch::bytes_of(program.inputs) * runs);
+    at_least("chip_to_host", arch::bytes_of(program.outputs) * runs);
     if (result.mxu_busy_cycles != rows * runs)
         broken.push_back(fmt::format("the array took {} rows, the program has {}", result.mxu_busy_cycles, rows * runs));
     return broken;
@@ -150,7 +160,7 @@ json make_report(const arch::ChipConfig& chip, const arch::Program& program, con
                       {"firmware_instructions", result.host_instructions},
                       {"simulated_seconds", result.host_seconds}};
     report["checks"] = checks_json(result, run);
-    report["laws_broken"] = broken_laws(program, result, runs);
+    report["laws_broken"] = broken_laws(chip, program, result, runs);
     if (result.injected) report["injected"] = result.injected->to_string();
     if (result.divergence) report["first_divergence"] = divergence_json(program, result, run);
     return report;
@@ -197,10 +207,14 @@ void print_summary(const arch::ChipConfig& chip, const arch::Program& program, c
     fmt::print("  {:.2f} s, {:.0f} MB peak memory, {} firmware instructions\n", run.wall_seconds, static_cast<double>(run.peak_rss_bytes) / 1e6, result.host_instructions);
 }
 
-int verdict(const arch::Program& program, const SessionResult& result, const RunReport& run) {
+int verdict(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, const RunReport& run) {
     const uint64_t runs = (run.samples + program.batch - 1) / program.batch;
     int status = kGood;
     if (result.divergence) status = kMismatch;
+    if (!result.assertion.empty()) {
+        fmt::print("an assertion of the RTL failed: {}\n", result.assertion);
+        return kMismatch;
+    }
     if (!result.failure.empty()) {
         fmt::print(stderr, "tandem: the run failed: {}\n", result.failure);
         return kFault;
@@ -216,7 +230,7 @@ int verdict(const arch::Program& program, const SessionResult& result, const Run
                    run.check.first_sample, run.check.first_offset, run.check.first_expected, run.check.first_actual);
         status = kMismatch;
     }
-    const auto broken = broken_laws(program, result, runs);
+    const auto broken = broken_laws(chip, program, result, runs);
     for (const auto& law : broken) fmt::print(stderr, "tandem: internal fault: {}\n", law);
     return broken.empty() ? status : kFault;
 }

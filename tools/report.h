@@ -43,10 +43,10 @@ uint64_t useful_macs(const arch::Program& program, uint64_t runs);
 
 /// Cycles of each unit by cause must add up to the run's cycles, MACs and bytes must be at least the
 /// compulsory ones. Returns the laws that are broken; none in a sound simulator.
-std::vector<std::string> broken_laws(const arch::Program& program, const SessionResult& result, uint64_t runs);
+std::vector<std::string> broken_laws(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, uint64_t runs);
 
 /// Says what is wrong, if anything, and returns the exit status of the run.
-int verdict(const arch::Program& program, const SessionResult& result, const RunReport& run);
+int verdict(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, const RunReport& run);
 
 uint64_t peak_rss_bytes();
 

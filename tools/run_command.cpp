@@ -32,12 +32,6 @@ struct RunArguments {
     SessionOptions session;
 };
 
-uint64_t bytes_of(const std::vector<arch::ProgramTensor>& tensors) {
-    uint64_t bytes = 0;
-    for (const auto& tensor : tensors) bytes += tensor.bytes;
-    return bytes;
-}
-
 std::vector<uint8_t> concatenate(const std::vector<std::string>& files) {
     std::vector<uint8_t> all;
     for (const auto& file : files) {
@@ -114,7 +108,7 @@ void check_files(const RunArguments& arguments, const std::vector<uint8_t>& expe
 int run(RunArguments arguments) {
     const auto chip = arch::find_chip(arguments.chip, chips_dir());
     const auto program = load_program(arguments.model, chip, arguments.model_options);
-    const uint64_t input_bytes = bytes_of(program.inputs) / program.batch, output_bytes = bytes_of(program.outputs) / program.batch;
+    const uint64_t input_bytes = arch::bytes_of(program.inputs) / program.batch, output_bytes = arch::bytes_of(program.outputs) / program.batch;
     auto inputs = load_inputs(arguments, input_bytes);
     RunReport report;
     report.samples = static_cast<uint32_t>(inputs.size() / input_bytes);
@@ -126,6 +120,9 @@ int run(RunArguments arguments) {
     if (!arguments.layers.empty()) arguments.session.layers = arch::read_file(arguments.layers);
 
     arguments.session.functional = arguments.mode == "functional";
+    const bool wants_data = !arguments.expects.empty() || !arguments.layers.empty() || !arguments.labels.empty() || !arguments.output.empty();
+    if (!arguments.session.functional && wants_data)
+        throw UserError("--mode timing moves no data: --expect, --layers, --labels and --output need --mode functional");
     arguments.session.trace_path = arguments.trace;
     arguments.session.full_wave_path = arguments.wave;
     arguments.session.wave_path = fmt::format("tandem_divergence_{}.fst", std::filesystem::path(arguments.model).stem().string());
@@ -156,7 +153,9 @@ int run(RunArguments arguments) {
 
     print_summary(chip, program, result, report);
     if (result.divergence) print_divergence(program, result, report);
-    const int status = verdict(program, result, report);
+    const int status = verdict(chip, program, result, report);
+    if (!arguments.session.inject.empty() && !result.injected && !result.divergence)
+        throw UserError("--inject", "cycle", "a cycle in which the array is used", arguments.session.inject + ", which was not reached");
     if (!arguments.json.empty()) {
         const std::string text = make_report(chip, program, result, report).dump(2) + "\n";
         arch::write_file(arguments.json, {text.begin(), text.end()});

@@ -59,7 +59,7 @@ class Session {
     }
 
     SessionResult run(const std::vector<uint8_t>& inputs) {
-        host_->load({image_, inputs, runs_, bytes_of(program_.outputs), options_.timeout_us});
+        host_->load({image_, inputs, runs_, arch::bytes_of(program_.outputs), options_.timeout_us});
         // Timers may be pending when the firmware is done.
         sc_core::sc_spawn([this] {
             if (!host_->finished()) sc_core::wait(host_->finished_event());
@@ -72,18 +72,12 @@ class Session {
     }
 
   private:
-    static uint64_t bytes_of(const std::vector<arch::ProgramTensor>& tensors) {
-        uint64_t bytes = 0;
-        for (const auto& tensor : tensors) bytes += tensor.bytes;
-        return bytes;
-    }
-
     /// Room for the job: image, inputs and outputs of all runs, and some pages between them.
     uint64_t host_memory_bytes() {
         constexpr uint64_t kPage = 4096, kSlack = 16 * kPage;
         image_ = arch::serialise(program_);
         const uint64_t need = platform::kFirmwareBytes + kSlack + image_.size() +
-                              (bytes_of(program_.inputs) + bytes_of(program_.outputs)) * runs_;
+                              (arch::bytes_of(program_.inputs) + arch::bytes_of(program_.outputs)) * runs_;
         if (need > platform::kRamMaxBytes)
             throw UserError(fmt::format("program, inputs and outputs need {} bytes of host memory, it has at most {}: use --count",
                                         need, platform::kRamMaxBytes));
@@ -102,6 +96,7 @@ class Session {
         if (options_.backend == "rtl") {
             auto rtl = std::make_unique<cosim::RtlMxuEngine>(shape, library);
             rtl_ = rtl.get();
+            rtl_->set_on_failure([] { sc_core::sc_stop(); });
             engine = std::move(rtl);
         } else {
             auto tandem = std::make_unique<cosim::TandemEngine>(shape, library, tandem_options());
@@ -159,6 +154,7 @@ class Session {
         if (rtl_ != nullptr) {
             rtl_->close_wave();
             result.injected = rtl_->injected();
+            if (tandem_ == nullptr) result.assertion = rtl_->failure();
         }
         collect_job(result);
     }
@@ -173,7 +169,7 @@ class Session {
 
     void collect_job(SessionResult& result) {
         result.outputs.assign(host_->outputs().begin(), host_->outputs().end());
-        if (result.divergence) return;
+        if (result.divergence || !result.assertion.empty()) return;
         const firmware::Job& job = host_->job();
         if (!host_->fault().empty()) {
             result.failure = "host CPU: " + host_->fault();

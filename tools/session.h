@@ -67,6 +67,7 @@ struct SessionResult {
     std::optional<uint32_t> divergence_instruction;
     std::string gtkw;  ///< save file for the divergence's waveform, empty: none
     std::optional<cosim::Injection> injected;
+    std::string assertion;  ///< file and line of a failed assertion, backend rtl
     std::string failure;  ///< of firmware or device; empty: the job is done
 };
 

@@ -231,8 +231,9 @@ class StepEmitter {
         m.n_len = fit<uint16_t>(std::min(block.n_len, group.useful_n), "array columns");
         m.new_weights = row == 0 && block.loads_weights;
         m.accumulate = k_tile != 0;
-        Step& step = add_for_node(m, {window_bytes(group.window, m)},
-                                  {{Space::kAccumulators, m.acc_addr, m.acc_addr + uint64_t{rows}}});
+        Step& step =
+            add_for_node(m, {window_bytes(group.window, m)},
+                         {{Space::kAccumulators, m.acc_addr, m.acc_addr + uint64_t{rows}}});
         set_tile(step, block, group, m.row_start, m.k_start);
     }
 

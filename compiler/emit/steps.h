@@ -2,8 +2,9 @@
 // Instructions of a placed network in program order, flags not yet set.
 //
 // Order: inputs come in first; parameter blocks are loaded before them or some nodes ahead of their
-// use, weight tiles one run ahead; each block's matmuls are followed by the activates that drain it. Units take
-// their instructions from this order and run as far ahead as the conflicts between them allow.
+// use, weight tiles one run ahead; each block's matmuls are followed by the activates that drain
+// it. Units take their instructions from this order and run as far ahead as the conflicts between
+// them allow.
 #pragma once
 
 #include <vector>

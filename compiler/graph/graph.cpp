@@ -57,14 +57,17 @@ const Tensor& Graph::input(const Node& node, size_t position) const {
 const Tensor& Graph::output(const Node& node) const { return tensors.at(node.outputs.at(0)); }
 
 std::string describe(const Node& node) {
-    return "node " + std::to_string(node.index) + " (" + std::string(operator_name(node.op)) + " '" +
-           node.name + "')";
+    return "node " + std::to_string(node.index) + " (" + std::string(operator_name(node.op)) +
+           " '" + node.name + "')";
 }
 
 std::string shape_text(const std::vector<int32_t>& shape) {
     if (shape.empty()) return "scalar";
     std::string text;
-    for (const int32_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
+    for (const int32_t extent : shape) {
+        if (!text.empty()) text += 'x';
+        text += std::to_string(extent);
+    }
     return text;
 }
 

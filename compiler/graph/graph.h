@@ -19,8 +19,8 @@ std::string_view data_type_name(DataType type);
 /// Bytes of one element; 0 for kOther.
 size_t data_type_bytes(DataType type);
 
-/// real = scale * (value - zero_point); empty: not quantised; one entry: the whole tensor; more: one
-/// per index along `axis`. Both vectors have the same length.
+/// real = scale * (value - zero_point); empty: not quantised; one entry: the whole tensor; more:
+/// one per index along `axis`. Both vectors have the same length.
 struct Quantization {
     std::vector<float> scales;
     std::vector<int32_t> zero_points;
@@ -61,7 +61,8 @@ std::string_view operator_name(Operator op);
 enum class Activation : uint8_t { kNone, kRelu, kReluN1To1, kRelu6 };
 enum class Padding : uint8_t { kSame, kValid };
 
-/// How a kernel moves over an image. Kernel sizes of convolutions stand in the shape of the weights.
+/// How a kernel moves over an image. Kernel sizes of convolutions stand in the shape of the
+/// weights.
 struct Sliding {
     Padding padding = Padding::kSame;
     int32_t stride_h = 1, stride_w = 1;

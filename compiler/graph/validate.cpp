@@ -41,7 +41,8 @@ class NodeChecker {
 
     void need_rank(const Tensor& tensor, size_t rank, const std::string& role) const {
         if (tensor.shape.size() != rank)
-            fail(named(tensor, role), std::to_string(rank) + " dimensions", shape_text(tensor.shape));
+            fail(named(tensor, role), std::to_string(rank) + " dimensions",
+                 shape_text(tensor.shape));
     }
 
     void need_shape(const Tensor& tensor, const std::vector<int32_t>& shape,
@@ -130,9 +131,10 @@ class NodeChecker {
         if (height < 1 || width < 1)
             fail("kernel", "one that fits into the image " + shape_text(in.shape),
                  std::to_string(kernel_h) + "x" + std::to_string(kernel_w));
-        need_shape(graph_.output(node_),
-                   {in.shape[0], static_cast<int32_t>(height), static_cast<int32_t>(width), channels},
-                   "output");
+        need_shape(
+            graph_.output(node_),
+            {in.shape[0], static_cast<int32_t>(height), static_cast<int32_t>(width), channels},
+            "output");
     }
 
     const Tensor& image_input() const {
@@ -164,8 +166,10 @@ class NodeChecker {
         need_rank(weights, 4, "weights");
         check_weights(weights, 3);
         const int64_t channels = int64_t{in.shape[3]} * attributes.depth_multiplier;
-        if (attributes.depth_multiplier < 1 || weights.shape[0] != 1 || weights.shape[3] != channels)
-            fail(named(weights, "weights"), "1 x kernel x " + std::to_string(channels) + " channels",
+        if (attributes.depth_multiplier < 1 || weights.shape[0] != 1 ||
+            weights.shape[3] != channels)
+            fail(named(weights, "weights"),
+                 "1 x kernel x " + std::to_string(channels) + " channels",
                  shape_text(weights.shape));
         check_sliding(attributes.sliding, weights.shape[1], weights.shape[2], weights.shape[3]);
         check_bias(weights, weights.shape[3]);
@@ -184,7 +188,8 @@ class NodeChecker {
             fail(named(in, "input"), "rows of " + std::to_string(depth), shape_text(in.shape));
         const size_t outputs = in.elements() / depth * static_cast<size_t>(weights.shape[0]);
         if (out.elements() != outputs)
-            fail(named(out, "output"), std::to_string(outputs) + " elements", shape_text(out.shape));
+            fail(named(out, "output"), std::to_string(outputs) + " elements",
+                 shape_text(out.shape));
         check_bias(weights, weights.shape[0]);
     }
 
@@ -265,7 +270,8 @@ void check_order(const Graph& graph) {
     }
     for (const TensorId id : graph.outputs)
         if (!known.at(id))
-            throw UserError(graph.file, name(id), "a computed graph output", "one without an origin");
+            throw UserError(graph.file, name(id), "a computed graph output",
+                            "one without an origin");
 }
 
 }  // namespace

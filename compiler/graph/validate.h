@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a graph makes sense: order, shapes, types and quantisation. Everything behind the importers
-// may rely on it.
+// Whether a graph makes sense: order, shapes, types and quantisation. Everything behind the
+// importers may rely on it.
 #pragma once
 
 #include "compiler/graph/graph.h"

@@ -72,7 +72,8 @@ bool place(std::vector<Item>& items, uint64_t available) {
     return true;
 }
 
-[[noreturn]] void fail(const LegalGraph& graph, const std::vector<Item>& items, uint64_t available) {
+[[noreturn]] void fail(const LegalGraph& graph, const std::vector<Item>& items,
+                       uint64_t available) {
     size_t worst = 0;
     uint64_t most = 0;
     for (size_t n = 0; n < graph.nodes.size(); ++n) {

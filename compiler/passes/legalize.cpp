@@ -52,7 +52,8 @@ isa::Geometry image_window(const Tensor& in, const std::vector<int32_t>& out, in
         "padding on the left");
     g.out_height = fit<uint16_t>(out[1], "output height");
     g.out_width = fit<uint16_t>(out[2], "output width");
-    g.image_stride = fit<uint32_t>(in.elements() / static_cast<size_t>(shape[0]), "bytes of an image");
+    g.image_stride =
+        fit<uint32_t>(in.elements() / static_cast<size_t>(shape[0]), "bytes of an image");
     g.pad_value = static_cast<int8_t>(in.zero_point());
     return g;
 }

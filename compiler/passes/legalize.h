@@ -9,8 +9,8 @@
 
 namespace tandem::compiler {
 
-/// `graph` is validated. Throws UserError, naming the node, for sizes or scales that the instruction
-/// set cannot express.
+/// `graph` is validated. Throws UserError, naming the node, for sizes or scales that the
+/// instruction set cannot express.
 LegalGraph legalize(const Graph& graph, const arch::ChipConfig& chip, uint32_t batch,
                     Rounding rounding);
 

@@ -53,7 +53,8 @@ OutputRange output_range(const Tensor& tensor, Activation activation, Rounding r
     // XNNPACK rounds the bounds half to even, the portable kernels away from zero.
     const auto level = [&](float real) {
         const double steps = real / tensor.scale();
-        const double rounded = rounding == Rounding::kSingle ? std::nearbyint(steps) : std::round(steps);
+        const double rounded =
+            rounding == Rounding::kSingle ? std::nearbyint(steps) : std::round(steps);
         return static_cast<int32_t>(std::clamp(rounded + zero, -128.0, 127.0));
     };
     switch (activation) {

@@ -186,6 +186,8 @@ class Synchroniser {
 
 }  // namespace
 
-std::vector<Step> synchronise(std::vector<Step> steps) { return Synchroniser().run(std::move(steps)); }
+std::vector<Step> synchronise(std::vector<Step> steps) {
+    return Synchroniser().run(std::move(steps));
+}
 
 }  // namespace tandem::compiler

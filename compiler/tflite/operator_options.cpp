@@ -64,8 +64,9 @@ class OptionsReader {
     template <class Options>
     const Options& require(const Options* options, const char* name) const {
         if (options == nullptr)
-            fail("options", name,
-                 "union member " + std::to_string(static_cast<int>(source_.builtin_options_type())));
+            fail(
+                "options", name,
+                "union member " + std::to_string(static_cast<int>(source_.builtin_options_type())));
         return *options;
     }
 
@@ -134,7 +135,8 @@ class OptionsReader {
     }
 
     Attributes mean() const {
-        const auto& options = require(source_.builtin_options_as_ReducerOptions(), "ReducerOptions");
+        const auto& options =
+            require(source_.builtin_options_as_ReducerOptions(), "ReducerOptions");
         need_inputs(2);
         const Tensor& axes = graph_.input(node_, 1);
         if (!axes.is_constant || axes.type != DataType::kInt32)

@@ -2,8 +2,8 @@
 #include "compiler/tflite/tflite_import.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
-#include <map>
 #include <optional>
 
 #include "arch/error.h"
@@ -80,7 +80,8 @@ class Importer {
         }
     }
 
-    static std::string output_name(const tflite::SubGraph& subgraph, const tflite::Operator& source) {
+    static std::string output_name(const tflite::SubGraph& subgraph,
+                                   const tflite::Operator& source) {
         const size_t tensors = subgraph.tensors() == nullptr ? 0 : subgraph.tensors()->size();
         if (source.outputs() == nullptr || source.outputs()->size() == 0) return "";
         const int32_t index = source.outputs()->Get(0);
@@ -124,7 +125,8 @@ class Importer {
         for (const int32_t extent : shape) {
             if (extent < 1) fail(where, "a shape of positive extents", shape_text(shape));
             elements *= extent;
-            if (elements > kMaxElements) fail(where, "at most 2^31 - 1 elements", shape_text(shape));
+            if (elements > kMaxElements)
+                fail(where, "at most 2^31 - 1 elements", shape_text(shape));
         }
     }
 
@@ -152,7 +154,11 @@ class Importer {
             result.axis = static_cast<uint32_t>(axis);
         }
         result.scales.assign(scales->begin(), scales->end());
-        for (const int64_t zero : *zero_points) {
+        for (size_t i = 0; i < zero_count; ++i) {
+            // The verifier does not see to the alignment of eight-byte elements.
+            int64_t zero = 0;
+            std::memcpy(&zero, zero_points->Data() + i * sizeof zero, sizeof zero);
+            zero = flatbuffers::EndianScalar(zero);
             if (zero < std::numeric_limits<int32_t>::min() ||
                 zero > std::numeric_limits<int32_t>::max())
                 fail(where + ": zero point", "a 32-bit number", std::to_string(zero));
@@ -171,8 +177,8 @@ class Importer {
                  std::to_string(buffer_index));
         const tflite::Buffer& buffer = *buffers->Get(buffer_index);
         if (buffer.offset() > 1)
-            fail(where, "data inside the model's buffers", "data behind the model (offset " +
-                                                               std::to_string(buffer.offset()) + ")");
+            fail(where, "data inside the model's buffers",
+                 "data behind the model (offset " + std::to_string(buffer.offset()) + ")");
         if (buffer_index == 0 || buffer.data() == nullptr || buffer.data()->size() == 0) return;
         tensor.is_constant = true;
         const size_t element_bytes = data_type_bytes(tensor.type);
@@ -184,7 +190,8 @@ class Importer {
         tensor.data.assign(buffer.data()->begin(), buffer.data()->end());
     }
 
-    /// The tensors of an index list; -1 (an absent optional input) is dropped at the end of the list.
+    /// The tensors of an index list; -1 (an absent optional input) is dropped at the end of the
+    /// list.
     std::vector<TensorId> tensor_ids(const flatbuffers::Vector<int32_t>* source,
                                      const std::string& where) const {
         std::vector<TensorId> ids;
@@ -236,8 +243,9 @@ Graph import_tflite_bytes(const std::vector<uint8_t>& bytes, const std::string& 
     if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
         throw UserError(origin, "file", "less than 2 GiB", std::to_string(bytes.size()) + " bytes");
     if (bytes.size() < 8 || !tflite::ModelBufferHasIdentifier(bytes.data()))
-        throw UserError(origin, "file", "a TensorFlow Lite model (identifier TFL3 at byte 4)",
-                        bytes.size() < 8 ? std::to_string(bytes.size()) + " bytes" : "another file");
+        throw UserError(
+            origin, "file", "a TensorFlow Lite model (identifier TFL3 at byte 4)",
+            bytes.size() < 8 ? std::to_string(bytes.size()) + " bytes" : "another file");
     flatbuffers::Verifier verifier(bytes.data(), bytes.size());
     if (!tflite::VerifyModelBuffer(verifier))
         throw UserError(origin, "file", "an intact TensorFlow Lite model",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow Lite model files into graphs: int8 networks of the operators in compiler/graph/graph.h.
+// TensorFlow Lite model files into graphs: int8 networks of the operators in
+// compiler/graph/graph.h.
 #pragma once
 
 #include <cstdint>

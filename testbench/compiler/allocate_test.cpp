@@ -48,7 +48,8 @@ struct Region {
 std::vector<Region> regions(const LegalGraph& graph, const Placement& placement) {
     std::vector<Region> result;
     for (uint32_t b = 0; b < graph.buffers.size(); ++b) {
-        Region region{placement.buffers[b], placement.buffers[b] + graph.buffers[b].bytes, SIZE_MAX, 0};
+        Region region{placement.buffers[b], placement.buffers[b] + graph.buffers[b].bytes, SIZE_MAX,
+                      0};
         const auto touch = [&](size_t n) {
             region.first = std::min(region.first, n);
             region.last = std::max(region.last, n);
@@ -63,9 +64,10 @@ std::vector<Region> regions(const LegalGraph& graph, const Placement& placement)
         result.push_back(region);
     }
     for (size_t n = 0; n < graph.nodes.size(); ++n)
-        result.push_back({placement.params[n], placement.params[n] + graph.nodes[n].params.size(),
-                          placement.params_stay ? 0 : n - std::min<size_t>(n, placement.prefetch_nodes),
-                          placement.params_stay ? graph.nodes.size() : n});
+        result.push_back(
+            {placement.params[n], placement.params[n] + graph.nodes[n].params.size(),
+             placement.params_stay ? 0 : n - std::min<size_t>(n, placement.prefetch_nodes),
+             placement.params_stay ? graph.nodes.size() : n});
     return result;
 }
 
@@ -74,14 +76,16 @@ TEST(Allocate, NeverPlacesTwoLiveRegionsOnTheSameBytes) {
         std::mt19937 random(seed);
         const auto graph = random_graph(random);
         auto chip = test_chip(8, seed % 2 == 0 ? 8 : 255);
-        const auto legal = compiler::legalize(graph, chip, 1 + seed % 3, numerics::Rounding::kSingle);
+        const auto legal =
+            compiler::legalize(graph, chip, 1 + seed % 3, numerics::Rounding::kSingle);
         const auto all = regions(legal, compiler::allocate(legal, chip));
         for (size_t i = 0; i < all.size(); ++i) {
             EXPECT_LE(all[i].end, chip.unified_buffer_bytes);
             for (size_t j = 0; j < i; ++j) {
                 const bool live = all[i].first <= all[j].last && all[j].first <= all[i].last;
                 const bool overlap = all[i].begin < all[j].end && all[j].begin < all[i].end;
-                ASSERT_FALSE(live && overlap) << "seed " << seed << ", regions " << i << " and " << j;
+                ASSERT_FALSE(live && overlap)
+                    << "seed " << seed << ", regions " << i << " and " << j;
             }
         }
     }
@@ -117,9 +121,10 @@ TEST(Allocate, NamesTheNodeThatNeedsMost) {
         compiler::allocate(graph, chip_with(4096));
         FAIL() << "accepted";
     } catch (const UserError& error) {
-        EXPECT_STREQ(error.what(),
-                     "chain: node 1, batch 1: expected activations and parameters that fit into the "
-                     "unified buffer of 4096 bytes, found 6032 bytes needed");
+        EXPECT_STREQ(
+            error.what(),
+            "chain: node 1, batch 1: expected activations and parameters that fit into the "
+            "unified buffer of 4096 bytes, found 6032 bytes needed");
     }
 }
 

@@ -47,7 +47,8 @@ std::vector<int8_t> oracle(const compiler::Graph& graph,
         std::vector<Int8s> one;
         for (const auto& values : inputs) {
             const auto bytes = static_cast<ptrdiff_t>(values.size() / batch);
-            one.emplace_back(values.begin() + bytes * sample, values.begin() + bytes * (sample + 1));
+            one.emplace_back(values.begin() + bytes * sample,
+                             values.begin() + bytes * (sample + 1));
         }
         const auto nodes = naive_run(graph, one, rounding == Rounding::kSingle
                                                      ? NaiveRounding::kSingle
@@ -58,7 +59,9 @@ std::vector<int8_t> oracle(const compiler::Graph& graph,
 }
 
 arch::ChipConfig random_chip(std::mt19937& random) {
-    const auto pick = [&](uint32_t low, uint32_t high) { return low + random() % (high - low + 1); };
+    const auto pick = [&](uint32_t low, uint32_t high) {
+        return low + random() % (high - low + 1);
+    };
     arch::ChipConfig chip = test_chip(pick(2, 20), pick(2, 20));
     chip.mxu.accumulator_rows = pick(4, 200);
     chip.mxu.weight_fifo_tiles = pick(1, 4);
@@ -154,7 +157,8 @@ TEST(CompiledProgram, NeedsEachOfItsFlags) {
     }
     // Not in each: some networks are constant, and some waits never make a difference.
     for (const auto& [flag, programs] : used)
-        EXPECT_GE(2 * needed[flag], programs) << "flag " << flag << " of " << programs << " programs";
+        EXPECT_GE(2 * needed[flag], programs)
+            << "flag " << flag << " of " << programs << " programs";
 }
 
 TEST(CompiledProgram, IsTheSameEveryTime) {

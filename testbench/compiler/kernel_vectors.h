@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TFLite's kernel test vectors: text files of `param NAME value` and `array NAME ctype count v0 v1 ...`.
+// TFLite's kernel test vectors: text files of `param NAME value` and `array NAME ctype count v0 v1
+// ...`.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ class KernelVector {
     std::vector<int32_t> numbers(std::initializer_list<const char*> names) const;
     Int8s bytes(std::initializer_list<const char*> names) const;
 
-    /// Window of a convolution or, with `pooling`, of a pool (which name their parameters otherwise).
+    /// Window of a convolution or, with `pooling`, of a pool (which name their parameters
+    /// otherwise).
     NaiveWindow window(bool pooling) const;
     int32_t input_zero() const { return -number("INPUT_OFFSET"); }
     /// gemmlowp, per channel or for the whole tensor.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TFLite's kernel vectors through the back end: lowered, placed, emitted, interpreted. They come with
-// Q31 multipliers instead of scales, so that they enter behind legalize().
+// TFLite's kernel vectors through the back end: lowered, placed, emitted, interpreted. They come
+// with Q31 multipliers instead of scales, so that they enter behind legalize().
 #include <gtest/gtest.h>
 
 #include <cstring>

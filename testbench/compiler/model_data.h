@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real networks with expected outputs, in the folder that the environment variable TANDEM_MODELS names.
+// Real networks with expected outputs, in the folder that the environment variable TANDEM_MODELS
+// names.
 #pragma once
 
 #include <gtest/gtest.h>

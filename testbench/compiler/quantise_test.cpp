@@ -80,7 +80,8 @@ TEST(OutputRange, FollowsTheFusedActivation) {
 }
 
 TEST(OutputRange, StaysWithinInt8) {
-    const auto r = compiler::output_range(tensor(0.001f, 120), Activation::kRelu6, Rounding::kSingle);
+    const auto r =
+        compiler::output_range(tensor(0.001f, 120), Activation::kRelu6, Rounding::kSingle);
     EXPECT_EQ(r.low, 120);
     EXPECT_EQ(r.high, 127);
     const auto s =

@@ -56,7 +56,8 @@ class GraphMaker {
         const int32_t scales = pick(0, 2) == 0 ? 1 : t.shape[axis];
         const float base = scale();
         for (int32_t i = 0; i < scales; ++i) {
-            t.quantization.scales.push_back(base * std::exp2(static_cast<float>(pick(-10, 10)) / 10));
+            t.quantization.scales.push_back(base *
+                                            std::exp2(static_cast<float>(pick(-10, 10)) / 10));
             t.quantization.zero_points.push_back(0);
         }
         t.quantization.axis = scales == 1 ? 0 : axis;
@@ -82,7 +83,8 @@ class GraphMaker {
                                      static_cast<float>(pick(20, 200));
     }
 
-    void add_node(Operator op, std::vector<TensorId> inputs, TensorId output, Attributes attributes) {
+    void add_node(Operator op, std::vector<TensorId> inputs, TensorId output,
+                  Attributes attributes) {
         Node node;
         node.op = op;
         node.index = static_cast<uint32_t>(graph_.nodes.size());
@@ -188,7 +190,8 @@ class GraphMaker {
         add_node(Operator::kReshape, {current_}, flat, ReshapeAttributes{});
         if (pick(0, 3) == 0) return;
         const int32_t out_c = pick(1, 40);
-        const TensorId out = add_activation({rows, out_c}), weights = add_weights({out_c, depth}, 0);
+        const TensorId out = add_activation({rows, out_c}),
+                       weights = add_weights({out_c, depth}, 0);
         fit_output(graph_.tensors[out], current(), graph_.tensors[weights], depth);
         add_node(Operator::kFullyConnected, {current_, weights, add_bias(out_c)}, out,
                  FullyConnectedAttributes{activation()});

@@ -56,7 +56,8 @@ TEST_P(TfliteImportRejects, WithAMessageThatNamesIt) {
 const Spoilt kSpoilt[] = {
     {"AnotherOperator", [](TinyModel& m) { m.model.operator_codes[0]->builtin_code = 14; },
      "operator 0 (output tensor 'out'): expected one of"},
-    {"OperatorName", [](TinyModel& m) { m.model.operator_codes[0]->builtin_code = 14; }, "LOGISTIC"},
+    {"OperatorName", [](TinyModel& m) { m.model.operator_codes[0]->builtin_code = 14; },
+     "LOGISTIC"},
     {"DeprecatedCode",
      [](TinyModel& m) {
          m.model.operator_codes[0]->builtin_code = 0;
@@ -69,14 +70,29 @@ const Spoilt kSpoilt[] = {
      "operator code index: expected less than 1, found 7"},
     {"NegativeShape", [](TinyModel& m) { m.tensor(0).shape[1] = -4; },
      "tensor 0 'in': expected a shape of positive extents, found 1x-4x4x2"},
-    {"HugeShape", [](TinyModel& m) { m.tensor(0).shape = {65536, 65536, 65536, 2}; },
+    {"HugeShape",
+     [](TinyModel& m) {
+         m.tensor(0).shape = {65536, 65536, 65536, 2};
+     },
      "at most 2^31 - 1 elements"},
-    {"Rank", [](TinyModel& m) { m.tensor(0).shape = {1, 4, 8}; }, "4 dimensions, found 1x4x8"},
-    {"TensorIndex", [](TinyModel& m) { m.op().inputs = {0, 17, 2}; },
+    {"Rank",
+     [](TinyModel& m) {
+         m.tensor(0).shape = {1, 4, 8};
+     },
+     "4 dimensions, found 1x4x8"},
+    {"TensorIndex",
+     [](TinyModel& m) {
+         m.op().inputs = {0, 17, 2};
+     },
      "a tensor index less than 4, found 17"},
-    {"NegativeTensorIndex", [](TinyModel& m) { m.op().inputs = {-5, 1, 2}; }, "found -5"},
+    {"NegativeTensorIndex",
+     [](TinyModel& m) {
+         m.op().inputs = {-5, 1, 2};
+     },
+     "found -5"},
     {"GraphInputIndex", [](TinyModel& m) { m.graph().inputs = {4}; }, "graph inputs: expected"},
-    {"NoInputs", [](TinyModel& m) { m.graph().inputs.clear(); }, "graph inputs: expected 1 or more"},
+    {"NoInputs", [](TinyModel& m) { m.graph().inputs.clear(); },
+     "graph inputs: expected 1 or more"},
     {"NoOutputs", [](TinyModel& m) { m.graph().outputs.clear(); }, "graph outputs"},
     {"BufferIndex", [](TinyModel& m) { m.tensor(1).buffer = 30; },
      "tensor 1 'weights': buffer: expected less than 3, found 30"},
@@ -90,8 +106,7 @@ const Spoilt kSpoilt[] = {
     {"OptionsOfAnotherOperator",
      [](TinyModel& m) { m.op().builtin_options.Set(tflite::AddOptionsT()); },
      "options: expected Conv2DOptions, found union member 11"},
-    {"UnknownType",
-     [](TinyModel& m) { m.tensor(0).type = static_cast<tflite::TensorType>(99); },
+    {"UnknownType", [](TinyModel& m) { m.tensor(0).type = static_cast<tflite::TensorType>(99); },
      "tensor 0 'in': expected a type of the format, found 99"},
     {"FloatActivation", [](TinyModel& m) { m.tensor(0).type = tflite::TensorType::FLOAT32; },
      "input 'in': expected INT8, found FLOAT32"},
@@ -110,21 +125,34 @@ const Spoilt kSpoilt[] = {
      },
      "found TANH"},
     {"ZeroStride", [](TinyModel& m) { m.conv().stride_h = 0; }, "at least 1, found 0"},
-    {"NegativeDilation", [](TinyModel& m) { m.conv().dilation_w_factor = -1; }, "at least 1, found -1"},
+    {"NegativeDilation", [](TinyModel& m) { m.conv().dilation_w_factor = -1; },
+     "at least 1, found -1"},
     {"KernelBeyondTheImage",
      [](TinyModel& m) {
          m.conv().padding = tflite::Padding::VALID;
          m.conv().dilation_h_factor = 2;
      },
      "one that fits into the image 1x4x4x2"},
-    {"OutputShape", [](TinyModel& m) { m.tensor(3).shape = {1, 4, 5, 3}; },
+    {"OutputShape",
+     [](TinyModel& m) {
+         m.tensor(3).shape = {1, 4, 5, 3};
+     },
      "output: expected shape 1x4x4x3, found 1x4x5x3"},
-    {"WeightChannels", [](TinyModel& m) { m.tensor(0).shape = {1, 4, 4, 3}; },
+    {"WeightChannels",
+     [](TinyModel& m) {
+         m.tensor(0).shape = {1, 4, 4, 3};
+     },
      "channels that divide the image's 3"},
-    {"ScaleCount", [](TinyModel& m) { m.tensor(1).quantization->scale = {1, 2};
-                                      m.tensor(1).quantization->zero_point = {0, 0}; },
+    {"ScaleCount",
+     [](TinyModel& m) {
+         m.tensor(1).quantization->scale = {1, 2};
+         m.tensor(1).quantization->zero_point = {0, 0};
+     },
      "scales: expected 1 or 3, found 2"},
-    {"ZeroPointCount", [](TinyModel& m) { m.tensor(1).quantization->zero_point = {0, 0}; },
+    {"ZeroPointCount",
+     [](TinyModel& m) {
+         m.tensor(1).quantization->zero_point = {0, 0};
+     },
      "zero points: expected 1 (one per scale), found 2"},
     {"QuantizedDimension",
      [](TinyModel& m) {
@@ -209,7 +237,7 @@ void expect_survival(const std::vector<uint8_t>& original, uint32_t seed, int ro
 }
 
 TEST(TfliteImportFuzz, SurvivesCorruptedBytesOfATinyModel) {
-    for (uint32_t seed = 0; seed < 4; ++seed) expect_survival(TinyModel().bytes(), seed, 2000);
+    for (uint32_t seed = 0; seed < 4; ++seed) expect_survival(TinyModel().bytes(), seed, 5000);
 }
 
 TEST(TfliteImportFuzz, SurvivesCorruptedBytesOfRealModels) {

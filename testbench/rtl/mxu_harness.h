@@ -124,6 +124,8 @@ class CheckedMxu {
         const auto same = [&](const char* what, auto found, auto expected) {
             EXPECT_EQ(found, expected) << what << " at edge " << edge;
         };
+        EXPECT_EQ(got.failure, nullptr)
+            << "assertion at " << (got.failure != nullptr ? got.failure : "") << ", edge " << edge;
         same("wgt_ready", bool(got.wgt_ready), want.wgt_ready);
         same("act_ready", bool(got.act_ready), want.act_ready);
         same("rd_ready", bool(got.rd_ready), want.rd_ready);

@@ -271,7 +271,8 @@ void IsaInterpreter::pool(uint32_t index) {
     NaiveWindow w;
     w.batch = op.images, w.in_h = g.in_height, w.in_w = g.in_width, w.in_c = g.channels;
     w.out_h = g.out_height, w.out_w = g.out_width, w.kernel_h = g.kernel_h, w.kernel_w = g.kernel_w;
-    w.stride_h = g.stride_h, w.stride_w = g.stride_w, w.pad_top = g.pad_top, w.pad_left = g.pad_left;
+    w.stride_h = g.stride_h, w.stride_w = g.stride_w, w.pad_top = g.pad_top,
+    w.pad_left = g.pad_left;
     require(g.pixel_stride == g.channels, "a pool takes whole pixels");
     Int8s input;
     for (uint64_t i = 0; i < uint64_t{op.images} * g.image_stride; ++i)
@@ -285,8 +286,8 @@ void IsaInterpreter::pool(uint32_t index) {
             op.rounding != 0 ? NaiveRounding::kGemmlowp : NaiveRounding::kSingle};
         // A mean is a depthwise convolution with ones.
         const std::vector<int32_t> bias(g.channels, word(op.params_addr));
-        result = naive_depthwise(w, input, 0, Int8s(size_t{g.kernel_h} * g.kernel_w * g.channels, 1),
-                                 bias, 1, output);
+        result = naive_depthwise(
+            w, input, 0, Int8s(size_t{g.kernel_h} * g.kernel_w * g.channels, 1), bias, 1, output);
     } else {
         result = op.kind == 0 ? naive_max_pool(w, input, op.clamp_min, op.clamp_max)
                               : naive_average_pool(w, input, op.clamp_min, op.clamp_max);
@@ -308,7 +309,8 @@ void IsaInterpreter::softmax(uint32_t index) {
         for (const int8_t v : x) sum += exponential(v);
         const float inverse = 256.0f / sum;
         for (uint64_t c = 0; c < op.cols; ++c) {
-            const int rounded = static_cast<int>(exponential(x[c]) * inverse + 0.5f);
+            const float scaled = exponential(x[c]) * inverse + 0.5f;
+            const int rounded = scaled > 0 ? static_cast<int>(std::min(scaled, 1000.0f)) : 0;
             at(op.out_addr + row * op.cols + c) =
                 static_cast<int8_t>(std::min(rounded - 128, 127));
         }

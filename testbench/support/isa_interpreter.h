@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a program by the text of arch/README.md: units with queues that meet only through flags, no
-// time, plain loops, arithmetic of the oracle. Which unit moves next is up to an adversary, so that a
-// program with a missing flag gives wrong results for some order, or deadlocks.
+// time, plain loops, arithmetic of the oracle. Which unit moves next is up to an adversary, so that
+// a program with a missing flag gives wrong results for some order, or deadlocks.
 #pragma once
 
 #include <array>

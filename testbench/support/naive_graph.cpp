@@ -138,7 +138,8 @@ class Runner {
                                                  : naive_average_pool(w, value(), o.low, o.high);
     }
 
-    /// gemmlowp: the count is divided into the Q31 multiplier, as TFLite does; single: into the scale.
+    /// gemmlowp: the count is divided into the Q31 multiplier, as TFLite does; single: into the
+    /// scale.
     Int8s compute(const MeanAttributes&) const {
         const auto& s = in().shape;
         const int count = s[1] * s[2];

@@ -10,8 +10,10 @@ namespace {
 
 int32_t wrap(int64_t value) { return static_cast<int32_t>(static_cast<uint64_t>(value)); }
 
-/// Half to even, by comparing with the floor.
+/// Half to even, by comparing with the floor; saturates at int32 and takes NaN as 0.
 int64_t nearest_even(double value) {
+    if (std::isnan(value)) return 0;
+    value = std::clamp(value, -2147483648.0, 2147483647.0);
     const double floor = std::floor(value);
     const double rest = value - floor;
     const auto whole = static_cast<int64_t>(floor);
@@ -50,6 +52,7 @@ Int8s for_outputs(const NaiveWindow& w, int channels, const Compute& compute) {
 }  // namespace
 
 int32_t naive_two_roundings(int32_t accumulator, int32_t multiplier, int32_t shift) {
+    shift = std::clamp(shift, -31, 30);
     const int64_t shifted = wrap(int64_t{accumulator} * (int64_t{1} << std::max(shift, 0)));
     // First rounding: to the nearest, ties towards plus infinity.
     const int64_t high = (shifted * multiplier + (int64_t{1} << 30)) >> 31;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The oracle for int8 networks: plain loops over one sample, sharing nothing with the machine's
-// arithmetic in arch/numerics.h. Two conventions of TFLite: `single` as XNNPACK computes (fp32 scale,
-// one rounding, half to even) and `gemmlowp` as the portable kernels do (Q31 scale, two roundings).
+// arithmetic in arch/numerics.h. Two conventions of TFLite: `single` as XNNPACK computes (fp32
+// scale, one rounding, half to even) and `gemmlowp` as the portable kernels do (Q31 scale, two
+// roundings).
 #pragma once
 
 #include <cstdint>

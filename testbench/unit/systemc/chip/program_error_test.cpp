@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every error of arch/registers.yaml, from a program or a ring that provokes it; afterwards the chip
+// must be usable again. One simulation per process.
+#include <gtest/gtest.h>
+
+#include "testbench/support/chip_bench.h"
+#include "testbench/support/chip_programs.h"
+#include "testbench/support/seeded.h"
+
+namespace tandem::sim {
+namespace {
+
+using namespace testbench;
+
+constexpr uint32_t kUb = 4096, kMemory = 1 << 20;
+
+struct Bad {
+    const char* name;
+    uint32_t code;
+    uint32_t instruction;  ///< that ERROR_INFO has to name
+    ProgramWords program;
+};
+
+void PrintTo(const Bad& bad, std::ostream* out) { *out << bad.name; }
+
+isa::Words with_window(void (*change)(isa::Geometry&)) {
+    isa::Geometry geometry = matrix_window(4, 8);
+    change(geometry);
+    return set_window(geometry);
+}
+isa::Words with_matmul(void (*change)(isa::Matmul&)) {
+    isa::Matmul instruction = matmul({}, 0, 4, 8);
+    change(instruction);
+    return instruction.encode();
+}
+isa::Words with_activate(void (*change)(isa::Activate&)) {
+    isa::Activate instruction = activate({}, 0, 1024, 4);
+    change(instruction);
+    return instruction.encode();
+}
+isa::Words pool(uint32_t in, uint32_t out, uint16_t images, uint8_t kind, uint32_t params = 0) {
+    return isa::Pool{.header = {}, .in_addr = in, .out_addr = out, .images = images, .kind = kind, .rounding = 0,
+                     .zero_point = 0, .clamp_min = -128, .clamp_max = 127, .params_addr = params}.encode();
+}
+isa::Words add(uint32_t a, uint32_t b, uint32_t out, uint32_t count, uint32_t params) {
+    return isa::Add{.header = {}, .a_addr = a, .b_addr = b, .out_addr = out, .count = count, .params_addr = params, .rounding = 0}.encode();
+}
+isa::Words softmax(uint32_t in, uint32_t out, uint16_t rows, uint16_t cols, uint32_t params) {
+    return isa::Softmax{.header = {}, .in_addr = in, .out_addr = out, .rows = rows, .cols = cols, .params_addr = params}.encode();
+}
+isa::Words pool_window() { return isa::SetPoolWindow{.header = {}, .geometry = matrix_window(4, 8)}.encode(); }
+
+std::vector<Bad> bad_programs() {
+    const isa::Words window = set_window(matrix_window(4, 8));
+    return {
+        {"DmaInBeyondBuffer", 5, 0, {read_host({}, kUb - 3, 0, 4), halt()}},
+        {"DmaOutBeyondBuffer", 5, 0, {write_host({}, kUb, 0, 1), halt()}},
+        {"DmaWithHugeLength", 5, 0, {read_host({}, 1, 0, 0xffffffff), halt()}},
+        {"MatmulBeyondBuffer", 5, 1, {window, with_matmul([](isa::Matmul& m) { m.ub_addr = kUb - 31; }), halt()}},
+        {"ActivateOutputBeyondBuffer", 5, 0, {with_activate([](isa::Activate& a) { a.ub_addr = kUb - 15; }), halt()}},
+        {"ActivateParamsBeyondBuffer", 5, 0, {with_activate([](isa::Activate& a) { a.params_addr = kUb - 47; }), halt()}},
+        {"AddBeyondBuffer", 5, 0, {add(0, 100, kUb - 7, 8, 200), halt()}},
+        {"AddParamsBeyondBuffer", 5, 0, {add(0, 100, 300, 8, kUb - 43), halt()}},
+        {"PoolInputBeyondBuffer", 5, 1, {pool_window(), pool(kUb - 31, 0, 1, 0), halt()}},
+        {"PoolOutputBeyondBuffer", 5, 1, {pool_window(), pool(0, kUb - 31, 1, 0), halt()}},
+        {"PoolParamsBeyondBuffer", 5, 1, {pool_window(), pool(0, 100, 1, 2, kUb - 11), halt()}},
+        {"SoftmaxTableBeyondBuffer", 5, 0, {softmax(0, 100, 1, 8, kUb - 1023), halt()}},
+        {"SoftmaxBeyondBuffer", 5, 0, {softmax(kUb - 7, 100, 1, 8, 1024), halt()}},
+        {"ReadMemoryBeyondMemory", 4, 0, {read_memory({}, 0, kMemory - 3, 4, 0), halt()}},
+        {"WriteMemoryBeyondMemory", 4, 0, {write_memory({}, 0, kMemory, 1, 0), halt()}},
+        {"ReadWeightsBeyondMemory", 4, 0, {read_weights({}, kMemory - 31, 1, 0), halt()}},
+        {"SecondWeightTileBeyondMemory", 4, 0, {read_weights({}, kMemory - 63, 2, 0), halt()}},
+        {"ReadHostRefused", 3, 0, {read_host({}, 0, 0, 4, 0), halt()}},
+        {"WriteHostRefused", 3, 1, {nop(), write_host({}, 0, kHostBytes, 4), halt()}},
+        {"MatmulBeyondAccumulators", 6, 1, {window, with_matmul([](isa::Matmul& m) { m.acc_addr = 61; }), halt()}},
+        {"ActivateBeyondAccumulators", 6, 0, {with_activate([](isa::Activate& a) { a.acc_addr = 61; }), halt()}},
+        {"UnknownOpcode", 7, 1, {nop(), isa::Words{0x77}, halt()}},
+        {"MatmulWithoutRows", 7, 1, {window, with_matmul([](isa::Matmul& m) { m.rows = 0; }), halt()}},
+        {"MatmulWithoutReduction", 7, 1, {window, with_matmul([](isa::Matmul& m) { m.k_len = 0; }), halt()}},
+        {"MatmulWithMoreThanTheArraysRows", 7, 1, {set_window(matrix_window(4, 16)), with_matmul([](isa::Matmul& m) { m.k_len = 9; }), halt()}},
+        {"MatmulWithMoreThanTheArraysColumns", 7, 1, {window, with_matmul([](isa::Matmul& m) { m.n_len = 5; }), halt()}},
+        {"MatmulBeyondTheReduction", 7, 1, {window, with_matmul([](isa::Matmul& m) { m.k_start = 1; }), halt()}},
+        {"WindowWithoutHeight", 7, 0, {with_window([](isa::Geometry& g) { g.in_height = 0; }), halt()}},
+        {"WindowWithoutOutput", 7, 0, {with_window([](isa::Geometry& g) { g.out_width = 0; }), halt()}},
+        {"WindowWithoutStride", 7, 0, {with_window([](isa::Geometry& g) { g.stride_h = 0; }), halt()}},
+        {"WindowWithoutDilation", 7, 0, {with_window([](isa::Geometry& g) { g.dilation_w = 0; }), halt()}},
+        {"WindowWithoutChannels", 7, 0, {with_window([](isa::Geometry& g) { g.channels = 0; }), halt()}},
+        {"ActivateWithoutRows", 7, 0, {with_activate([](isa::Activate& a) { a.rows = 0; }), halt()}},
+        {"ActivateWithoutColumns", 7, 0, {with_activate([](isa::Activate& a) { a.cols = 0; }), halt()}},
+        {"ActivateWithTooManyColumns", 7, 0, {with_activate([](isa::Activate& a) { a.cols = 5; }), halt()}},
+        {"PoolWithoutWindow", 7, 0, {pool(0, 0, 1, 0), halt()}},
+        {"PoolOfUnknownKind", 7, 1, {pool_window(), pool(0, 0, 1, 3), halt()}},
+        {"PoolWithoutImages", 7, 1, {pool_window(), pool(0, 0, 0, 0), halt()}},
+        {"SoftmaxWithoutRows", 7, 0, {softmax(0, 0, 0, 8, 0), halt()}},
+        {"SoftmaxWithoutColumns", 7, 0, {softmax(0, 0, 8, 0, 0), halt()}},
+        {"ReadWeightsWithoutTiles", 7, 0, {read_weights({}, 0, 0), halt()}},
+        {"ReadWhileBeingWritten", 8, 4,
+         {read_weights({}, 0, 1), window, with_matmul([](isa::Matmul& m) { m.rows = 4; m.header.signal_a = 0; }),
+          with_matmul([](isa::Matmul& m) { m.rows = 4; m.acc_addr = 8; }),
+          with_activate([](isa::Activate& a) { a.acc_addr = 2; }), halt()}},
+        {"OverwrittenWhileBeingRead", 8, 6,
+         {read_weights({}, 0, 2), set_window(matrix_window(60, 8)), with_matmul([](isa::Matmul& m) { m.rows = 60; m.header.signal_a = 1; }),
+          nop(wait(1)), activate({}, 3000, 1024, 60).encode(), nop(), with_matmul([](isa::Matmul& m) { m.acc_addr = 50; }), halt()}},
+        {"FlagThatNobodyRaises", 9, 0, {nop(wait(3)), halt()}},
+        {"FlagThatNobodyRaisesForAUnit", 9, 1, {read_host(wait(3), 0, 0, 1), halt()}},
+        {"TilesThatNobodyTakes", 9, 1, {read_weights({}, 0, 4), halt()}},
+        {"TileThatNobodyBrings", 9, 2, {window, with_matmul([](isa::Matmul&) {}), halt()}},
+        {"NoHalt", 10, 1, {nop()}},
+        {"BranchBeyondTheEnd", 10, 101, {isa::SetScalar{.header = {}, .rd = 1, .imm = 1}.encode(), isa::BranchNonzero{.header = {}, .rs = 1, .offset = 100}.encode(), halt()}},
+    };
+}
+
+class ProgramError : public ChipTest, public testing::WithParamInterface<Bad> {
+  protected:
+    void check_usable(const char* after) {
+        Seeded random(1);
+        const auto bytes = random.bytes(64);
+        std::memcpy(bench->memory.at(kData), bytes.data(), bytes.size());
+        const uint32_t error = bench->run_program({read_host(signal(1), 0, 0, 64), write_host(wait(1), 0, 0, 64), halt()});
+        EXPECT_EQ(error, TANDEM_ERROR_NONE) << "program after " << after;
+        EXPECT_EQ(std::memcmp(bench->memory.at(kData + 0x4000), bytes.data(), 64), 0) << "bytes copied after " << after;
+    }
+};
+
+TEST_P(ProgramError, IsToldWithCodeAndInstruction) {
+    make();
+    bench->run([&] {
+        bench->enable();
+        EXPECT_EQ(bench->run_program(GetParam().program), GetParam().code) << "ERROR_CODE";
+        EXPECT_EQ(bench->read(TANDEM_REG_ERROR_INFO), GetParam().instruction) << "ERROR_INFO";
+        EXPECT_EQ(bench->read(TANDEM_REG_STATUS), TANDEM_STATUS_ERROR) << "STATUS";
+        EXPECT_EQ(bench->status(), 1 + GetParam().code) << "status in the ring";
+        EXPECT_EQ(bench->read(TANDEM_REG_IRQ_STATUS), TANDEM_IRQ_STATUS_ERROR) << "IRQ_STATUS";
+    });
+}
+
+TEST_P(ProgramError, LeavesAUsableChipAfterReset) {
+    make();
+    bench->run([&] {
+        bench->enable();
+        bench->run_program(GetParam().program);
+        bench->reset();
+        check_usable(GetParam().name);
+        // The same mistake again must be found again.
+        EXPECT_EQ(bench->run_program(GetParam().program), GetParam().code) << "second time";
+        bench->reset();
+        check_usable(GetParam().name);
+    });
+}
+
+TEST_P(ProgramError, KeepsEveryCycleAccountedFor) {
+    make();
+    bench->run([&] {
+        bench->enable();
+        bench->run_program(GetParam().program);
+        const uint64_t expected = bench->chip.sequencer().program_cycles();
+        for (const Unit* unit : bench->chip.units()) {
+            uint64_t sum = 0;
+            for (const uint64_t cycles : unit->account().cycles()) sum += cycles;
+            EXPECT_EQ(sum, expected) << "cycles of " << isa::kUnitNames[static_cast<size_t>(unit->unit())];
+        }
+    });
+}
+
+TEST_P(ProgramError, IsTheSameWithoutData) {
+    make(small_chip(), false);
+    bench->run([&] {
+        bench->enable();
+        EXPECT_EQ(bench->run_program(GetParam().program), GetParam().code) << "ERROR_CODE in timing mode";
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, ProgramError, testing::ValuesIn(bad_programs()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace tandem::sim
