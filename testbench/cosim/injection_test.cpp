@@ -49,13 +49,14 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Bad{"", "form"}, Bad{"pe", "form"}, Bad{"pe[0][0].psum:bit0", "form"}, Bad{"pe[0][0].psum:bit0@cycle=", "form"},
                     Bad{"pe[-1][0].psum:bit0@cycle=1", "form"}, Bad{"pe[0].psum:bit0@cycle=1", "form"},
                     Bad{" pe[0][0].psum:bit0@cycle=1", "form"}, Bad{"pe[0][0].psum:bit0@cycle=1 ", "form"},
-                    Bad{"pe[0][0].psum:bit0@cycle=99999999999999999999", "form"},
-                    Bad{"pe[99999999999][0].psum:bit0@cycle=1", "form"}, Bad{"pe[8][0].psum:bit0@cycle=1", "PE row: expected 0..7, found 8"},
+                    Bad{"pe[0][0].psum:bit0@cycle=99999999999999999999", "form"}, Bad{"pe[99999999999][0].psum:bit0@cycle=1", "form"},
+                    Bad{"pe[8][0].psum:bit0@cycle=1", "PE row: expected 0..7, found 8"},
                     Bad{"pe[0][4].psum:bit0@cycle=1", "PE column: expected 0..3, found 4"},
                     Bad{"pe[0][0].sum:bit0@cycle=1", "register: expected psum, weight, shadow or activation, found sum"},
                     Bad{"pe[0][0].psum:bit32@cycle=1", "bit: expected 0..31, found 32"},
                     Bad{"pe[0][0].weight:bit8@cycle=1", "bit: expected 0..7, found 8"},
-                    Bad{"pe[0][0].shadow:bit8@cycle=1", "bit: expected 0..7"}, Bad{"pe[0][0].activation:bit8@cycle=1", "bit: expected 0..7"}));
+                    Bad{"pe[0][0].shadow:bit8@cycle=1", "bit: expected 0..7"},
+                    Bad{"pe[0][0].activation:bit8@cycle=1", "bit: expected 0..7"}));
 
 TEST(InjectionRandom, StaysInsideTheArray) {
     for (uint64_t seed = 0; seed < 5000; ++seed) {

@@ -16,7 +16,7 @@ using mxu::Cycle;
 
 /// What enters the array at one edge.
 struct Beat {
-    std::vector<int8_t> row;     ///< activation row; empty: none
+    std::vector<int8_t> row;  ///< activation row; empty: none
     bool swap = false;
     std::vector<int8_t> weight;  ///< weight row; empty: none
     uint32_t weight_row = 0;
@@ -111,7 +111,8 @@ TEST_P(PeOracleSizes, AgreesWithASteppedGrid) {
             tell(oracle, edge, beats[edge]);
             const auto found = oracle.check(edge, grid.state());
             ASSERT_FALSE(found.has_value()) << to_string(found->which) << " of PE " << found->pe_row << "," << found->pe_col << " edge "
-                                            << edge << ": expected " << found->actual << ", oracle says " << found->expected << ", seed " << seed;
+                                            << edge << ": expected " << found->actual << ", oracle says " << found->expected << ", seed "
+                                            << seed;
         }
     }
 }
@@ -174,9 +175,7 @@ class QuietArray : public testing::Test {
     Grid grid_{shape_};
 };
 
-TEST_F(QuietArray, IsRightWithTheKnownTiles) {
-    EXPECT_FALSE(PeOracle(shape_, active_, shadow_).check(100, grid_.state()).has_value());
-}
+TEST_F(QuietArray, IsRightWithTheKnownTiles) { EXPECT_FALSE(PeOracle(shape_, active_, shadow_).check(100, grid_.state()).has_value()); }
 
 TEST_F(QuietArray, HasAWrongWeightNamed) {
     grid_.at(1, 2).weight = 7;

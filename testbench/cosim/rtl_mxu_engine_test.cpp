@@ -36,9 +36,8 @@ class RtlEngine : public testing::Test {
 TEST_F(RtlEngine, TellsEventsAtTheEdgesOfThePortContract) {
     tile(5, 2);
     rows(6, 3, 4, true);
-    const std::vector<MxuEvent> expected = {{12, MxuEvent::Kind::kTileLoaded, 0},
-                                            {13, MxuEvent::Kind::kBlockStarted, 0},
-                                            {13 + 2 + 17, MxuEvent::Kind::kBlockCommitted, 0}};
+    const std::vector<MxuEvent> expected = {
+        {12, MxuEvent::Kind::kTileLoaded, 0}, {13, MxuEvent::Kind::kBlockStarted, 0}, {13 + 2 + 17, MxuEvent::Kind::kBlockCommitted, 0}};
     EXPECT_EQ(events(100), expected);
 }
 

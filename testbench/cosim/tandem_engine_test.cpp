@@ -78,8 +78,8 @@ TEST_P(RandomStreams, CommitTheSameRowsOnModelAndRtl) {
         const StreamRun model = run_model(GetParam(), seed, 10), rtl = run_rtl(GetParam(), seed, 10, nullptr);
         ASSERT_EQ(model.commits.size(), rtl.commits.size()) << "rows, seed " << seed;
         for (size_t i = 0; i < model.commits.size(); ++i)
-            ASSERT_EQ(model.commits[i], rtl.commits[i]) << "commit " << i << " at edge " << model.commits[i].edge << " (model), "
-                                                        << rtl.commits[i].edge << " (RTL), seed " << seed;
+            ASSERT_EQ(model.commits[i], rtl.commits[i])
+                << "commit " << i << " at edge " << model.commits[i].edge << " (model), " << rtl.commits[i].edge << " (RTL), seed " << seed;
     }
 }
 
@@ -88,13 +88,15 @@ TEST_P(RandomStreams, AreComparedRowByRowWithoutDivergence) {
         TandemEngine engine(GetParam(), testbench::array_library(GetParam()), {});
         RandomStream stream(engine, seed);
         stream.run(10);
-        ASSERT_FALSE(engine.divergence().has_value()) << engine.divergence()->what << ": " << engine.divergence()->note << ", seed " << seed;
+        ASSERT_FALSE(engine.divergence().has_value())
+            << engine.divergence()->what << ": " << engine.divergence()->note << ", seed " << seed;
         EXPECT_EQ(engine.rows_compared(), stream.rows()) << "rows, seed " << seed;
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, RandomStreams,
-                         testing::Values(MxuShape{1, 1, 32}, MxuShape{3, 5, 32}, MxuShape{5, 2, 32}, MxuShape{8, 8, 256}, MxuShape{16, 16, 512}),
+                         testing::Values(MxuShape{1, 1, 32}, MxuShape{3, 5, 32}, MxuShape{5, 2, 32}, MxuShape{8, 8, 256},
+                                         MxuShape{16, 16, 512}),
                          name_of_shape);
 
 class RandomInjections : public testing::TestWithParam<MxuShape> {

@@ -25,8 +25,8 @@ inline std::shared_ptr<cosim::ArrayLibrary> array_library(mxu::MxuShape shape) {
         options.shim_dir = source_dir() / "cosim";
         options.cache_dir = cache != nullptr ? cache : "array-cache";
         options.progress = [](std::string_view line) { std::cerr << line << '\n'; };
-        entry = std::make_shared<cosim::ArrayLibrary>(
-            cosim::ensure_array({shape.rows, shape.cols, shape.accumulator_rows, "int8"}, options));
+        entry =
+            std::make_shared<cosim::ArrayLibrary>(cosim::ensure_array({shape.rows, shape.cols, shape.accumulator_rows, "int8"}, options));
     }
     return entry;
 }

@@ -35,7 +35,7 @@ inline arch::ChipConfig small_chip() {
 
 inline constexpr uint64_t kHostBase = 0x80000000;
 inline constexpr uint64_t kHostBytes = 1 << 16;
-inline constexpr uint64_t kRing = kHostBase;             ///< 8 entries
+inline constexpr uint64_t kRing = kHostBase;              ///< 8 entries
 inline constexpr uint64_t kProgram = kHostBase + 0x1000;  ///< where programs are staged
 inline constexpr uint64_t kData = kHostBase + 0x8000;
 

@@ -11,9 +11,7 @@ namespace tandem::testbench {
 using ProgramWords = std::vector<isa::Words>;
 
 inline isa::Header wait(uint32_t a, uint32_t b = 0) { return {.wait_a = static_cast<uint8_t>(a), .wait_b = static_cast<uint8_t>(b)}; }
-inline isa::Header signal(uint32_t a, uint32_t b = 0) {
-    return {.signal_a = static_cast<uint8_t>(a), .signal_b = static_cast<uint8_t>(b)};
-}
+inline isa::Header signal(uint32_t a, uint32_t b = 0) { return {.signal_a = static_cast<uint8_t>(a), .signal_b = static_cast<uint8_t>(b)}; }
 inline isa::Header wait_signal(uint32_t wait, uint32_t signal) {
     return {.wait_a = static_cast<uint8_t>(wait), .signal_a = static_cast<uint8_t>(signal)};
 }
@@ -40,20 +38,50 @@ inline isa::Words read_weights(isa::Header header, uint32_t offset, uint32_t til
 
 /// A matrix of rows with `k` bytes each, one row after the other: a 1x1 window over 1 x rows pixels.
 inline isa::Geometry matrix_window(uint16_t rows, uint16_t k) {
-    return {.in_height = 1, .in_width = rows, .pixel_stride = k, .channels = k, .kernel_h = 1, .kernel_w = 1,
-            .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .pad_top = 0, .pad_left = 0,
-            .out_height = 1, .out_width = rows, .image_stride = 0, .pad_value = 0};
+    return {.in_height = 1,
+            .in_width = rows,
+            .pixel_stride = k,
+            .channels = k,
+            .kernel_h = 1,
+            .kernel_w = 1,
+            .stride_h = 1,
+            .stride_w = 1,
+            .dilation_h = 1,
+            .dilation_w = 1,
+            .pad_top = 0,
+            .pad_left = 0,
+            .out_height = 1,
+            .out_width = rows,
+            .image_stride = 0,
+            .pad_value = 0};
 }
 inline isa::Words set_window(const isa::Geometry& geometry) { return isa::SetWindow{.header = {}, .geometry = geometry}.encode(); }
 
 inline isa::Matmul matmul(isa::Header header, uint32_t ub_addr, uint16_t rows, uint16_t k_len, uint16_t acc_addr = 0) {
-    return {.header = header, .ub_addr = ub_addr, .row_start = 0, .rows = rows, .acc_addr = acc_addr,
-            .k_start = 0, .k_len = k_len, .n_len = 4, .new_weights = 1, .accumulate = 0};
+    return {.header = header,
+            .ub_addr = ub_addr,
+            .row_start = 0,
+            .rows = rows,
+            .acc_addr = acc_addr,
+            .k_start = 0,
+            .k_len = k_len,
+            .n_len = 4,
+            .new_weights = 1,
+            .accumulate = 0};
 }
 inline isa::Activate activate(isa::Header header, uint32_t ub_addr, uint32_t params_addr, uint16_t rows, uint16_t cols = 4,
                               uint16_t acc_addr = 0) {
-    return {.header = header, .ub_addr = ub_addr, .params_addr = params_addr, .acc_addr = acc_addr, .rows = rows,
-            .row_stride = cols, .cols = cols, .zero_point = 0, .clamp_min = -128, .clamp_max = 127, .rounding = 0};
+    return {.header = header,
+            .ub_addr = ub_addr,
+            .params_addr = params_addr,
+            .acc_addr = acc_addr,
+            .rows = rows,
+            .row_stride = cols,
+            .cols = cols,
+            .zero_point = 0,
+            .clamp_min = -128,
+            .clamp_max = 127,
+            .rounding = 0};
 }
 
 }  // namespace tandem::testbench

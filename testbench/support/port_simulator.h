@@ -14,8 +14,7 @@ namespace tandem::testbench {
 
 class PortSimulator final : public mxu::MxuEngine {
   public:
-    explicit PortSimulator(mxu::MxuShape shape)
-        : shape_(shape), accumulators_(shape.accumulator_rows, std::vector<int32_t>(shape.cols)) {}
+    explicit PortSimulator(mxu::MxuShape shape) : shape_(shape), accumulators_(shape.accumulator_rows, std::vector<int32_t>(shape.cols)) {}
 
     std::string_view name() const override { return "ports"; }
     mxu::MxuShape shape() const override { return shape_; }
@@ -24,7 +23,9 @@ class PortSimulator final : public mxu::MxuEngine {
         beats_.clear();
         edge_ = cycle;
     }
-    void push_weights(const mxu::WeightTile& tile) override { tiles_.push_back({tile.id, tile.from, {tile.data.begin(), tile.data.end()}, 0}); }
+    void push_weights(const mxu::WeightTile& tile) override {
+        tiles_.push_back({tile.id, tile.from, {tile.data.begin(), tile.data.end()}, 0});
+    }
     void push_rows(const mxu::RowBlock& block) override { blocks_.push_back({block, {block.data.begin(), block.data.end()}, 0}); }
     void push_read(const mxu::AccumulatorRead& read) override { reads_.push_back({read, 0, read.from}); }
     std::optional<mxu::MxuEvent> advance(mxu::Cycle until) override {

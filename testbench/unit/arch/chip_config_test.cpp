@@ -150,15 +150,22 @@ TEST(ChipConfigRejectsFile, ThatIsMissing) {
 }
 
 TEST(ChipConfigHash, ChangesWithEachFigure) {
-    std::vector<std::pair<const char*, std::string>> changes = {
-        {"clock", with("500 MHz", "501 MHz")},       {"rows", with("rows: 8", "rows: 9")},
-        {"cols", with("cols: 4", "cols: 5")},        {"accumulator_rows", with("rows: 64", "rows: 65")},
-        {"weight_fifo_tiles", with("tiles: 2", "tiles: 3")}, {"unified_buffer", with("64 KiB", "65 KiB")},
-        {"memory.size", with("64 MiB", "65 MiB")},   {"memory.bandwidth", with("3 GB/s", "5 GB/s")},
-        {"memory.latency", with("100 ns", "101 ns")}, {"vector.lanes", with("lanes: 16", "lanes: 17")},
-        {"vector.latency", with("7 cycles", "6 cycles")}, {"host.bandwidth", with("4 GB/s", "6 GB/s")},
-        {"host.latency", with("500 ns", "501 ns")},  {"host.cpu_clock", with("600 MHz", "601 MHz")},
-        {"queue_entries", with("entries: 9", "entries: 8")}, {"watchdog", with("10000", "10001")}};
+    std::vector<std::pair<const char*, std::string>> changes = {{"clock", with("500 MHz", "501 MHz")},
+                                                                {"rows", with("rows: 8", "rows: 9")},
+                                                                {"cols", with("cols: 4", "cols: 5")},
+                                                                {"accumulator_rows", with("rows: 64", "rows: 65")},
+                                                                {"weight_fifo_tiles", with("tiles: 2", "tiles: 3")},
+                                                                {"unified_buffer", with("64 KiB", "65 KiB")},
+                                                                {"memory.size", with("64 MiB", "65 MiB")},
+                                                                {"memory.bandwidth", with("3 GB/s", "5 GB/s")},
+                                                                {"memory.latency", with("100 ns", "101 ns")},
+                                                                {"vector.lanes", with("lanes: 16", "lanes: 17")},
+                                                                {"vector.latency", with("7 cycles", "6 cycles")},
+                                                                {"host.bandwidth", with("4 GB/s", "6 GB/s")},
+                                                                {"host.latency", with("500 ns", "501 ns")},
+                                                                {"host.cpu_clock", with("600 MHz", "601 MHz")},
+                                                                {"queue_entries", with("entries: 9", "entries: 8")},
+                                                                {"watchdog", with("10000", "10001")}};
     std::set<uint64_t> seen = {load(kChip).hash()};
     for (const auto& [figure, text] : changes)
         EXPECT_TRUE(seen.insert(load(text).hash()).second) << "hash expected to change with " << figure;
@@ -170,8 +177,7 @@ class ShippedChip : public testing::Test {
 };
 
 TEST_F(ShippedChip, LoadsUnderItsFileName) {
-    for (const std::string& name : shipped_chips(chips_))
-        EXPECT_EQ(find_chip(name, chips_).name, name) << "name in " << name << ".yaml";
+    for (const std::string& name : shipped_chips(chips_)) EXPECT_EQ(find_chip(name, chips_).name, name) << "name in " << name << ".yaml";
 }
 
 TEST_F(ShippedChip, ListIsSorted) {
@@ -199,9 +205,7 @@ TEST_F(ShippedChip, RejectsAnUnknownNameAndListsTheKnown) {
     }
 }
 
-TEST_F(ShippedChip, IsFoundByPathToo) {
-    EXPECT_EQ(find_chip((chips_ / "test_8x8.yaml").string(), chips_).name, "test_8x8");
-}
+TEST_F(ShippedChip, IsFoundByPathToo) { EXPECT_EQ(find_chip((chips_ / "test_8x8.yaml").string(), chips_).name, "test_8x8"); }
 
 }  // namespace
 }  // namespace tandem::arch

@@ -120,8 +120,8 @@ TEST(IsaTable, GivesFieldsOfTheSpecification) {
             EXPECT_EQ(info.fields[i].name, expected.name) << "field " << i << " of " << info.name;
             EXPECT_TRUE(found.word == expected.word && found.lsb == expected.lsb && found.width == expected.width &&
                         found.is_signed == expected.is_signed)
-                << info.name << "." << expected.name << ": expected word " << expected.word << " lsb " << expected.lsb
-                << " width " << expected.width << ", found " << found.word << " " << found.lsb << " " << found.width;
+                << info.name << "." << expected.name << ": expected word " << expected.word << " lsb " << expected.lsb << " width "
+                << expected.width << ", found " << found.word << " " << found.lsb << " " << found.width;
         }
     }
 }
@@ -143,23 +143,37 @@ TEST(IsaTable, FieldsDoNotOverlap) {
 // Positions written out by hand from isa.yaml.
 TEST(IsaEncode, PutsMatmulFieldsWhereTheSpecificationSays) {
     const Matmul matmul{.header = {.wait_a = 1, .wait_b = 2, .signal_a = 3, .signal_b = 63},
-                        .ub_addr = 0x11223344, .row_start = 0x55667788, .rows = 0x1234, .acc_addr = 0xabcd,
-                        .k_start = 0xfedcb, .k_len = 0x89a, .n_len = 0x4321, .new_weights = 1, .accumulate = 1};
-    const Words expected = {0x31u | 1u << 8 | 2u << 14 | 3u << 20 | 63u << 26, 0x11223344, 0x55667788, 0xabcd1234, 0x89afedcb,
-                            0x00034321, 0, 0};
+                        .ub_addr = 0x11223344,
+                        .row_start = 0x55667788,
+                        .rows = 0x1234,
+                        .acc_addr = 0xabcd,
+                        .k_start = 0xfedcb,
+                        .k_len = 0x89a,
+                        .n_len = 0x4321,
+                        .new_weights = 1,
+                        .accumulate = 1};
+    const Words expected = {
+        0x31u | 1u << 8 | 2u << 14 | 3u << 20 | 63u << 26, 0x11223344, 0x55667788, 0xabcd1234, 0x89afedcb, 0x00034321, 0, 0};
     EXPECT_EQ(matmul.encode(), expected);
 }
 
 TEST(IsaEncode, PutsNegativeFieldsAsTwosComplement) {
-    const Activate activate{.header = {}, .ub_addr = 1, .params_addr = 2, .acc_addr = 3, .rows = 4, .row_stride = 5, .cols = 6,
-                            .zero_point = -1, .clamp_min = -128, .clamp_max = 127, .rounding = 1};
+    const Activate activate{.header = {},
+                            .ub_addr = 1,
+                            .params_addr = 2,
+                            .acc_addr = 3,
+                            .rows = 4,
+                            .row_stride = 5,
+                            .cols = 6,
+                            .zero_point = -1,
+                            .clamp_min = -128,
+                            .clamp_max = 127,
+                            .rounding = 1};
     const Words expected = {0x40, 1, 2, 4u << 16 | 3, 6u << 16 | 5, 0x017f80ff, 0, 0};
     EXPECT_EQ(activate.encode(), expected);
 }
 
-TEST(IsaDecode, ExtendsTheSign) {
-    EXPECT_EQ(BranchNonzero::decode({0x04, 0, 0xfffffffd}).offset, -3);
-}
+TEST(IsaDecode, ExtendsTheSign) { EXPECT_EQ(BranchNonzero::decode({0x04, 0, 0xfffffffd}).offset, -3); }
 
 struct Limit {
     const char* field;
@@ -184,30 +198,143 @@ TEST_P(IsaRange, RejectsOneMoreAndNamesTheField) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Fields, IsaRange,
-    testing::Values(
-        Limit{"header.wait_a", [](uint32_t v) { return Nop{.header = {.wait_a = byte(v)}}.encode(); }, 63},
-        Limit{"header.wait_b", [](uint32_t v) { return Halt{.header = {.wait_b = byte(v)}}.encode(); }, 63},
-        Limit{"header.signal_a", [](uint32_t v) { Matmul m; m.header.signal_a = byte(v); return m.encode(); }, 63},
-        Limit{"header.signal_b", [](uint32_t v) { Pool m; m.header.signal_b = byte(v); return m.encode(); }, 63},
-        Limit{"set_scalar.rd", [](uint32_t v) { SetScalar m; m.rd = byte(v); return m.encode(); }, 15},
-        Limit{"add_scalar.rd", [](uint32_t v) { AddScalar m; m.rd = byte(v); return m.encode(); }, 15},
-        Limit{"add_scalar.rs", [](uint32_t v) { AddScalar m; m.rs = byte(v); return m.encode(); }, 15},
-        Limit{"branch_nonzero.rs", [](uint32_t v) { BranchNonzero m; m.rs = byte(v); return m.encode(); }, 15},
-        Limit{"read_host.base", [](uint32_t v) { ReadHost m; m.base = byte(v); return m.encode(); }, 15},
-        Limit{"read_memory.base", [](uint32_t v) { ReadMemory m; m.base = byte(v); return m.encode(); }, 15},
-        Limit{"write_host.base", [](uint32_t v) { WriteHost m; m.base = byte(v); return m.encode(); }, 15},
-        Limit{"write_memory.base", [](uint32_t v) { WriteMemory m; m.base = byte(v); return m.encode(); }, 15},
-        Limit{"read_weights.base", [](uint32_t v) { ReadWeights m; m.base = byte(v); return m.encode(); }, 15},
-        Limit{"matmul.k_start", [](uint32_t v) { Matmul m; m.k_start = v; return m.encode(); }, 0xfffff},
-        Limit{"matmul.k_len", [](uint32_t v) { Matmul m; m.k_len = static_cast<uint16_t>(v); return m.encode(); }, 0xfff},
-        Limit{"matmul.new_weights", [](uint32_t v) { Matmul m; m.new_weights = byte(v); return m.encode(); }, 1},
-        Limit{"matmul.accumulate", [](uint32_t v) { Matmul m; m.accumulate = byte(v); return m.encode(); }, 1},
-        Limit{"activate.rounding", [](uint32_t v) { Activate m; m.rounding = byte(v); return m.encode(); }, 1},
-        Limit{"add.rounding", [](uint32_t v) { Add m; m.rounding = byte(v); return m.encode(); }, 1},
-        Limit{"pool.kind", [](uint32_t v) { Pool m; m.kind = byte(v); return m.encode(); }, 3},
-        Limit{"pool.rounding", [](uint32_t v) { Pool m; m.rounding = byte(v); return m.encode(); }, 1}));
+INSTANTIATE_TEST_SUITE_P(Fields, IsaRange,
+                         testing::Values(Limit{"header.wait_a", [](uint32_t v) { return Nop{.header = {.wait_a = byte(v)}}.encode(); }, 63},
+                                         Limit{"header.wait_b", [](uint32_t v) { return Halt{.header = {.wait_b = byte(v)}}.encode(); },
+                                               63},
+                                         Limit{"header.signal_a",
+                                               [](uint32_t v) {
+                                                   Matmul m;
+                                                   m.header.signal_a = byte(v);
+                                                   return m.encode();
+                                               },
+                                               63},
+                                         Limit{"header.signal_b",
+                                               [](uint32_t v) {
+                                                   Pool m;
+                                                   m.header.signal_b = byte(v);
+                                                   return m.encode();
+                                               },
+                                               63},
+                                         Limit{"set_scalar.rd",
+                                               [](uint32_t v) {
+                                                   SetScalar m;
+                                                   m.rd = byte(v);
+                                                   return m.encode();
+                                               },
+                                               15},
+                                         Limit{"add_scalar.rd",
+                                               [](uint32_t v) {
+                                                   AddScalar m;
+                                                   m.rd = byte(v);
+                                                   return m.encode();
+                                               },
+                                               15},
+                                         Limit{"add_scalar.rs",
+                                               [](uint32_t v) {
+                                                   AddScalar m;
+                                                   m.rs = byte(v);
+                                                   return m.encode();
+                                               },
+                                               15},
+                                         Limit{"branch_nonzero.rs",
+                                               [](uint32_t v) {
+                                                   BranchNonzero m;
+                                                   m.rs = byte(v);
+                                                   return m.encode();
+                                               },
+                                               15},
+                                         Limit{"read_host.base",
+                                               [](uint32_t v) {
+                                                   ReadHost m;
+                                                   m.base = byte(v);
+                                                   return m.encode();
+                                               },
+                                               15},
+                                         Limit{"read_memory.base",
+                                               [](uint32_t v) {
+                                                   ReadMemory m;
+                                                   m.base = byte(v);
+                                                   return m.encode();
+                                               },
+                                               15},
+                                         Limit{"write_host.base",
+                                               [](uint32_t v) {
+                                                   WriteHost m;
+                                                   m.base = byte(v);
+                                                   return m.encode();
+                                               },
+                                               15},
+                                         Limit{"write_memory.base",
+                                               [](uint32_t v) {
+                                                   WriteMemory m;
+                                                   m.base = byte(v);
+                                                   return m.encode();
+                                               },
+                                               15},
+                                         Limit{"read_weights.base",
+                                               [](uint32_t v) {
+                                                   ReadWeights m;
+                                                   m.base = byte(v);
+                                                   return m.encode();
+                                               },
+                                               15},
+                                         Limit{"matmul.k_start",
+                                               [](uint32_t v) {
+                                                   Matmul m;
+                                                   m.k_start = v;
+                                                   return m.encode();
+                                               },
+                                               0xfffff},
+                                         Limit{"matmul.k_len",
+                                               [](uint32_t v) {
+                                                   Matmul m;
+                                                   m.k_len = static_cast<uint16_t>(v);
+                                                   return m.encode();
+                                               },
+                                               0xfff},
+                                         Limit{"matmul.new_weights",
+                                               [](uint32_t v) {
+                                                   Matmul m;
+                                                   m.new_weights = byte(v);
+                                                   return m.encode();
+                                               },
+                                               1},
+                                         Limit{"matmul.accumulate",
+                                               [](uint32_t v) {
+                                                   Matmul m;
+                                                   m.accumulate = byte(v);
+                                                   return m.encode();
+                                               },
+                                               1},
+                                         Limit{"activate.rounding",
+                                               [](uint32_t v) {
+                                                   Activate m;
+                                                   m.rounding = byte(v);
+                                                   return m.encode();
+                                               },
+                                               1},
+                                         Limit{"add.rounding",
+                                               [](uint32_t v) {
+                                                   Add m;
+                                                   m.rounding = byte(v);
+                                                   return m.encode();
+                                               },
+                                               1},
+                                         Limit{"pool.kind",
+                                               [](uint32_t v) {
+                                                   Pool m;
+                                                   m.kind = byte(v);
+                                                   return m.encode();
+                                               },
+                                               3},
+                                         Limit{"pool.rounding",
+                                               [](uint32_t v) {
+                                                   Pool m;
+                                                   m.rounding = byte(v);
+                                                   return m.encode();
+                                               },
+                                               1}));
 
 TEST(IsaCodec, RejectsValuesBelowASignedField) {
     Words words{};

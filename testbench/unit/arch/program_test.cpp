@@ -75,7 +75,8 @@ TEST(ProgramRoundTrip, KeepsRandomPrograms) {
         program.sources.resize(program.instructions.size());
         for (auto& words : program.instructions)
             for (uint32_t& word : words) word = static_cast<uint32_t>(random.bits());
-        for (auto& source : program.sources) source = {static_cast<int32_t>(random.between(-1, 5)), static_cast<uint32_t>(random.bits()), 1, 2};
+        for (auto& source : program.sources)
+            source = {static_cast<int32_t>(random.between(-1, 5)), static_cast<uint32_t>(random.bits()), 1, 2};
         for (auto& node : program.nodes) node.macs = random.bits();
         for (auto& tensor : program.outputs) tensor.scale = static_cast<float>(random.below(1u << 24)) * 0x1p-40f;
         ASSERT_EQ(difference(deserialise(serialise(program), "memory"), program), "") << "seed " << seed;
@@ -97,7 +98,8 @@ TEST(ProgramRoundTrip, TakesOrRefusesANameThatIsNoUtf8) {
 
 TEST(ProgramFormat, StartsWithMagicVersionAndHash) {
     const std::vector<uint8_t> bytes = serialise(small_program());
-    const std::vector<uint8_t> expected = {'T', 'P', 'U', 'P', 1, 0, 0, 0, 0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 'C', 'O', 'D', 'E'};
+    const std::vector<uint8_t> expected = {'T',  'P',  'U',  'P',  1,    0,    0,   0,   0xef, 0xcd,
+                                           0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 'C', 'O', 'D',  'E'};
     EXPECT_EQ(std::vector<uint8_t>(bytes.begin(), bytes.begin() + 20), expected);
 }
 

@@ -39,8 +39,17 @@ isa::Words with_activate(void (*change)(isa::Activate&)) {
     return instruction.encode();
 }
 isa::Words pool(uint32_t in, uint32_t out, uint16_t images, uint8_t kind, uint32_t params = 0) {
-    return isa::Pool{.header = {}, .in_addr = in, .out_addr = out, .images = images, .kind = kind, .rounding = 0,
-                     .zero_point = 0, .clamp_min = -128, .clamp_max = 127, .params_addr = params}.encode();
+    return isa::Pool{.header = {},
+                     .in_addr = in,
+                     .out_addr = out,
+                     .images = images,
+                     .kind = kind,
+                     .rounding = 0,
+                     .zero_point = 0,
+                     .clamp_min = -128,
+                     .clamp_max = 127,
+                     .params_addr = params}
+        .encode();
 }
 isa::Words add(uint32_t a, uint32_t b, uint32_t out, uint32_t count, uint32_t params) {
     return isa::Add{.header = {}, .a_addr = a, .b_addr = b, .out_addr = out, .count = count, .params_addr = params, .rounding = 0}.encode();
@@ -77,7 +86,10 @@ std::vector<Bad> bad_programs() {
         {"UnknownOpcode", 7, 1, {nop(), isa::Words{0x77}, halt()}},
         {"MatmulWithoutRows", 7, 1, {window, with_matmul([](isa::Matmul& m) { m.rows = 0; }), halt()}},
         {"MatmulWithoutReduction", 7, 1, {window, with_matmul([](isa::Matmul& m) { m.k_len = 0; }), halt()}},
-        {"MatmulWithMoreThanTheArraysRows", 7, 1, {set_window(matrix_window(4, 16)), with_matmul([](isa::Matmul& m) { m.k_len = 9; }), halt()}},
+        {"MatmulWithMoreThanTheArraysRows",
+         7,
+         1,
+         {set_window(matrix_window(4, 16)), with_matmul([](isa::Matmul& m) { m.k_len = 9; }), halt()}},
         {"MatmulWithMoreThanTheArraysColumns", 7, 1, {window, with_matmul([](isa::Matmul& m) { m.n_len = 5; }), halt()}},
         {"MatmulBeyondTheReduction", 7, 1, {window, with_matmul([](isa::Matmul& m) { m.k_start = 1; }), halt()}},
         {"WindowWithoutHeight", 7, 0, {with_window([](isa::Geometry& g) { g.in_height = 0; }), halt()}},
@@ -94,19 +106,36 @@ std::vector<Bad> bad_programs() {
         {"SoftmaxWithoutRows", 7, 0, {softmax(0, 0, 0, 8, 0), halt()}},
         {"SoftmaxWithoutColumns", 7, 0, {softmax(0, 0, 8, 0, 0), halt()}},
         {"ReadWeightsWithoutTiles", 7, 0, {read_weights({}, 0, 0), halt()}},
-        {"ReadWhileBeingWritten", 8, 4,
-         {read_weights({}, 0, 1), window, with_matmul([](isa::Matmul& m) { m.rows = 4; m.header.signal_a = 0; }),
-          with_matmul([](isa::Matmul& m) { m.rows = 4; m.acc_addr = 8; }),
+        {"ReadWhileBeingWritten",
+         8,
+         4,
+         {read_weights({}, 0, 1), window, with_matmul([](isa::Matmul& m) {
+              m.rows = 4;
+              m.header.signal_a = 0;
+          }),
+          with_matmul([](isa::Matmul& m) {
+              m.rows = 4;
+              m.acc_addr = 8;
+          }),
           with_activate([](isa::Activate& a) { a.acc_addr = 2; }), halt()}},
-        {"OverwrittenWhileBeingRead", 8, 6,
-         {read_weights({}, 0, 2), set_window(matrix_window(60, 8)), with_matmul([](isa::Matmul& m) { m.rows = 60; m.header.signal_a = 1; }),
+        {"OverwrittenWhileBeingRead",
+         8,
+         6,
+         {read_weights({}, 0, 2), set_window(matrix_window(60, 8)), with_matmul([](isa::Matmul& m) {
+              m.rows = 60;
+              m.header.signal_a = 1;
+          }),
           nop(wait(1)), activate({}, 3000, 1024, 60).encode(), nop(), with_matmul([](isa::Matmul& m) { m.acc_addr = 50; }), halt()}},
         {"FlagThatNobodyRaises", 9, 0, {nop(wait(3)), halt()}},
         {"FlagThatNobodyRaisesForAUnit", 9, 1, {read_host(wait(3), 0, 0, 1), halt()}},
         {"TilesThatNobodyTakes", 9, 1, {read_weights({}, 0, 4), halt()}},
         {"TileThatNobodyBrings", 9, 2, {window, with_matmul([](isa::Matmul&) {}), halt()}},
         {"NoHalt", 10, 1, {nop()}},
-        {"BranchBeyondTheEnd", 10, 101, {isa::SetScalar{.header = {}, .rd = 1, .imm = 1}.encode(), isa::BranchNonzero{.header = {}, .rs = 1, .offset = 100}.encode(), halt()}},
+        {"BranchBeyondTheEnd",
+         10,
+         101,
+         {isa::SetScalar{.header = {}, .rd = 1, .imm = 1}.encode(), isa::BranchNonzero{.header = {}, .rs = 1, .offset = 100}.encode(),
+          halt()}},
     };
 }
 

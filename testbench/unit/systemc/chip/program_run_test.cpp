@@ -241,11 +241,9 @@ TEST_F(ProgramRun, LoopsByScalarAndBranch) {
     make();
     bench->run([&] {
         bench->enable();
-        const ProgramWords program = {isa::SetScalar{.header = {}, .rd = 5, .imm = 10}.encode(),
-                                      nop(),
+        const ProgramWords program = {isa::SetScalar{.header = {}, .rd = 5, .imm = 10}.encode(), nop(),
                                       isa::AddScalar{.header = {}, .rd = 5, .rs = 5, .imm = -1}.encode(),
-                                      isa::BranchNonzero{.header = {}, .rs = 5, .offset = -2}.encode(),
-                                      halt()};
+                                      isa::BranchNonzero{.header = {}, .rs = 5, .offset = -2}.encode(), halt()};
         ASSERT_EQ(bench->run_program(program), TANDEM_ERROR_NONE);
         EXPECT_EQ(bench->read(TANDEM_REG_INSTRUCTIONS), 1u + 10 * 3 + 1) << "instructions";
     });
@@ -267,8 +265,9 @@ TEST_F(ProgramRun, BaseIsReadWhenTheInstructionIsDispatched) {
         bench->enable();
         bench->device()[ChipBench::kDeviceData] = 11;
         bench->device()[ChipBench::kDeviceData + 100] = 22;
-        const ProgramWords program = {nop(signal(1)), read_memory(wait(1), 0, 0, 1), read_memory({}, 1, 0, 1),
-                                      isa::AddScalar{.header = {}, .rd = 1, .rs = 1, .imm = 100}.encode(), read_memory({}, 2, 0, 1), halt()};
+        const ProgramWords program = {nop(signal(1)),           read_memory(wait(1), 0, 0, 1),
+                                      read_memory({}, 1, 0, 1), isa::AddScalar{.header = {}, .rd = 1, .rs = 1, .imm = 100}.encode(),
+                                      read_memory({}, 2, 0, 1), halt()};
         ASSERT_EQ(bench->run_program(program), TANDEM_ERROR_NONE);
         EXPECT_EQ(int{bench->buffer()[1]}, 11) << "before the change of s1";
         EXPECT_EQ(int{bench->buffer()[2]}, 22) << "after the change of s1";

@@ -117,8 +117,10 @@ TEST_F(Registers, RejectOtherSizesThanFourBytes) {
     bench->run([&] {
         uint8_t data[16] = {};
         for (const unsigned bytes : {1u, 2u, 3u, 5u, 8u, 16u}) {
-            EXPECT_NE(bench->access(tlm::TLM_READ_COMMAND, TANDEM_REG_SCRATCH, data, bytes), tlm::TLM_OK_RESPONSE) << bytes << " bytes read";
-            EXPECT_NE(bench->access(tlm::TLM_WRITE_COMMAND, TANDEM_REG_SCRATCH, data, bytes), tlm::TLM_OK_RESPONSE) << bytes << " bytes written";
+            EXPECT_NE(bench->access(tlm::TLM_READ_COMMAND, TANDEM_REG_SCRATCH, data, bytes), tlm::TLM_OK_RESPONSE)
+                << bytes << " bytes read";
+            EXPECT_NE(bench->access(tlm::TLM_WRITE_COMMAND, TANDEM_REG_SCRATCH, data, bytes), tlm::TLM_OK_RESPONSE)
+                << bytes << " bytes written";
         }
     });
 }

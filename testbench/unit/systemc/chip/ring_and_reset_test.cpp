@@ -151,7 +151,8 @@ TEST_F(Ring, TakesNoCommandWhileDisabled) {
 
 /// A program that never ends by itself.
 ProgramWords endless() {
-    return {isa::SetScalar{.header = {}, .rd = 5, .imm = 1}.encode(), isa::BranchNonzero{.header = {}, .rs = 5, .offset = 0}.encode(), halt()};
+    return {isa::SetScalar{.header = {}, .rd = 5, .imm = 1}.encode(), isa::BranchNonzero{.header = {}, .rs = 5, .offset = 0}.encode(),
+            halt()};
 }
 
 struct InFlight {
@@ -185,14 +186,20 @@ TEST_P(Reset, EndsWhatRunsAndLeavesAUsableChip) {
     });
 }
 
-const ProgramWords kMatmuls = {read_weights({}, 0, 4), set_window(matrix_window(60, 8)), matmul({}, 0, 60, 8).encode(),
-                               matmul({}, 0, 60, 8).encode(), matmul(signal(1), 0, 60, 8).encode(), activate(wait(1), 3000, 1024, 60).encode(),
-                               nop(wait(2)), halt()};
+const ProgramWords kMatmuls = {read_weights({}, 0, 4),
+                               set_window(matrix_window(60, 8)),
+                               matmul({}, 0, 60, 8).encode(),
+                               matmul({}, 0, 60, 8).encode(),
+                               matmul(signal(1), 0, 60, 8).encode(),
+                               activate(wait(1), 3000, 1024, 60).encode(),
+                               nop(wait(2)),
+                               halt()};
 
 // A register access takes 500 ns itself, the fetch of the command another 500.
 INSTANTIATE_TEST_SUITE_P(Moments, Reset,
                          testing::Values(InFlight{"EndlessLoop", endless(), 5000}, InFlight{"WhileTheCommandIsFetched", endless(), 0},
-                                         InFlight{"WhileTheProgramIsFetched", endless(), 60}, InFlight{"BlockedOnAFlag", {nop(wait(1)), halt()}, 3000},
+                                         InFlight{"WhileTheProgramIsFetched", endless(), 60},
+                                         InFlight{"BlockedOnAFlag", {nop(wait(1)), halt()}, 3000},
                                          InFlight{"DuringDma", {read_host({}, 0, 0, 4000), read_host({}, 0, 0, 4000), halt()}, 900},
                                          InFlight{"DuringMatmul", kMatmuls, 250}, InFlight{"DuringWeights", kMatmuls, 160},
                                          InFlight{"DuringActivate", kMatmuls, 800}, InFlight{"LongAfterTheEnd", {halt()}, 9000}),
@@ -236,7 +243,8 @@ TEST_F(Ring, RejectsAMatmulWhoseImageAddressWrapsAround) {
         geometry.image_stride = 0xffffffff;
         isa::Matmul instruction = matmul({}, 0xffffffff, 2, 2);
         instruction.row_start = 0xffffffff;
-        EXPECT_EQ(bench->run_program({read_weights({}, 0, 1), set_window(geometry), instruction.encode(), halt()}), TANDEM_ERROR_UB_ADDRESS);
+        EXPECT_EQ(bench->run_program({read_weights({}, 0, 1), set_window(geometry), instruction.encode(), halt()}),
+                  TANDEM_ERROR_UB_ADDRESS);
     });
 }
 
@@ -247,9 +255,11 @@ TEST_F(Ring, SurvivesRandomPrograms) {
             bench->enable();
             ProgramWords program(1 + random.below(12));
             for (isa::Words& words : program) {
-                for (uint32_t& word : words) word = random.chance(50) ? static_cast<uint32_t>(random.below(16)) : static_cast<uint32_t>(random.bits());
+                for (uint32_t& word : words)
+                    word = random.chance(50) ? static_cast<uint32_t>(random.below(16)) : static_cast<uint32_t>(random.bits());
                 const auto& info = isa::kInstructions[random.below(isa::kInstructions.size())];
-                words[0] = static_cast<uint32_t>(info.opcode) | (random.chance(20) ? static_cast<uint32_t>(random.below(1u << 24)) << 8 : 0);
+                words[0] =
+                    static_cast<uint32_t>(info.opcode) | (random.chance(20) ? static_cast<uint32_t>(random.below(1u << 24)) << 8 : 0);
             }
             bench->load_program(program);
             bench->put_command(TANDEM_COMMAND_RUN, 0, 0, program.size() * 32, {ChipBench::kDeviceData, kData, kData});

@@ -61,7 +61,8 @@ TEST(ActivationReader, ReadsEveryElementOfTheFormula) {
         reader.read(matmul, found.data());
         for (uint32_t i = 0; i < matmul.rows; ++i)
             for (uint32_t j = 0; j < kArrayRows; ++j) {
-                const int8_t expected = j < matmul.k_len ? element(buffer, g, matmul.ub_addr, uint64_t{matmul.row_start} + i, matmul.k_start + j) : int8_t{0};
+                const int8_t expected =
+                    j < matmul.k_len ? element(buffer, g, matmul.ub_addr, uint64_t{matmul.row_start} + i, matmul.k_start + j) : int8_t{0};
                 ASSERT_EQ(int{found[size_t{i} * kArrayRows + j]}, int{expected}) << "row " << i << " element " << j << ", seed " << seed;
             }
     }
@@ -76,9 +77,22 @@ class ReaderBounds : public testing::Test {
         return matmul;
     }
     // Two by three pixels of four bytes, two by three outputs, images 30 bytes apart.
-    const isa::Geometry geometry_{.in_height = 2, .in_width = 3, .pixel_stride = 4, .channels = 4, .kernel_h = 1, .kernel_w = 1,
-                                  .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .pad_top = 0, .pad_left = 0,
-                                  .out_height = 2, .out_width = 3, .image_stride = 30, .pad_value = 0};
+    const isa::Geometry geometry_{.in_height = 2,
+                                  .in_width = 3,
+                                  .pixel_stride = 4,
+                                  .channels = 4,
+                                  .kernel_h = 1,
+                                  .kernel_w = 1,
+                                  .stride_h = 1,
+                                  .stride_w = 1,
+                                  .dilation_h = 1,
+                                  .dilation_w = 1,
+                                  .pad_top = 0,
+                                  .pad_left = 0,
+                                  .out_height = 2,
+                                  .out_width = 3,
+                                  .image_stride = 30,
+                                  .pad_value = 0};
     std::vector<uint8_t> buffer_ = std::vector<uint8_t>(100);
     ActivationReader reader_{buffer_, kArrayRows};
 };
@@ -104,9 +118,22 @@ TEST_F(ReaderBounds, RefuseAnImageThatWrapsAround) {
 }
 
 TEST(ActivationReaderGeometry, IsInvalidWithAnyZeroSize) {
-    const isa::Geometry good{.in_height = 1, .in_width = 1, .pixel_stride = 1, .channels = 1, .kernel_h = 1, .kernel_w = 1,
-                             .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .pad_top = 0, .pad_left = 0,
-                             .out_height = 1, .out_width = 1, .image_stride = 0, .pad_value = 0};
+    const isa::Geometry good{.in_height = 1,
+                             .in_width = 1,
+                             .pixel_stride = 1,
+                             .channels = 1,
+                             .kernel_h = 1,
+                             .kernel_w = 1,
+                             .stride_h = 1,
+                             .stride_w = 1,
+                             .dilation_h = 1,
+                             .dilation_w = 1,
+                             .pad_top = 0,
+                             .pad_left = 0,
+                             .out_height = 1,
+                             .out_width = 1,
+                             .image_stride = 0,
+                             .pad_value = 0};
     ASSERT_TRUE(ActivationReader::valid(good));
     const auto zero = [&](auto member) {
         isa::Geometry bad = good;

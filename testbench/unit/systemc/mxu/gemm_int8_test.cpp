@@ -11,8 +11,8 @@ namespace {
 
 using testbench::Seeded;
 
-std::vector<int32_t> naive(const std::vector<int8_t>& rows, uint32_t count, uint32_t stride, const std::vector<int8_t>& tile, uint32_t k_len,
-                           uint32_t cols, bool accumulate, const std::vector<int32_t>& before) {
+std::vector<int32_t> naive(const std::vector<int8_t>& rows, uint32_t count, uint32_t stride, const std::vector<int8_t>& tile,
+                           uint32_t k_len, uint32_t cols, bool accumulate, const std::vector<int32_t>& before) {
     std::vector<int32_t> sums(size_t{count} * cols);
     for (uint32_t m = 0; m < count; ++m)
         for (uint32_t c = 0; c < cols; ++c) {

@@ -33,7 +33,8 @@ class Pair {
         for (uint64_t i = random_.below(3); i != 0; --i) {
             const auto rows = static_cast<uint32_t>(1 + random_.below(half));
             const uint32_t address = half - base + static_cast<uint32_t>(random_.below(half - rows + 1));
-            const AccumulatorRead read{reads_++, read_from_ = later(read_from_), address, rows, static_cast<uint32_t>(1 + random_.below(4))};
+            const AccumulatorRead read{reads_++, read_from_ = later(read_from_), address, rows,
+                                       static_cast<uint32_t>(1 + random_.below(4))};
             tlm_.push_read(read);
             ports_.push_read(read);
         }
@@ -55,7 +56,8 @@ class Pair {
   private:
     static std::string text(const std::optional<MxuEvent>& event) {
         if (!event) return "nothing";
-        return "kind " + std::to_string(static_cast<int>(event->kind)) + " #" + std::to_string(event->id) + " at edge " + std::to_string(event->cycle);
+        return "kind " + std::to_string(static_cast<int>(event->kind)) + " #" + std::to_string(event->id) + " at edge " +
+               std::to_string(event->cycle);
     }
     Cycle later(Cycle last) {
         const Cycle from = now_ + 1 + (random_.chance(40) ? random_.below(3 * shape_.rows + 3) : 0);

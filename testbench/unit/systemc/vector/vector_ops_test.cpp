@@ -23,7 +23,9 @@ double half_even(double value) {
 }
 
 /// acc * scale, rounded to fp32 and then to the nearest integer.
-double single(double acc, float scale) { return half_even(static_cast<float>(static_cast<double>(static_cast<float>(acc)) * double{scale})); }
+double single(double acc, float scale) {
+    return half_even(static_cast<float>(static_cast<double>(static_cast<float>(acc)) * double{scale}));
+}
 
 /// x * m / 2^31 with ties up, then / 2^right with ties away from zero.
 double gemmlowp(int64_t x, uint32_t multiplier, int right) {
@@ -39,7 +41,8 @@ int byte_at(const std::vector<uint8_t>& buffer, uint64_t address) { return stati
 std::string first_difference(const std::vector<uint8_t>& found, const std::vector<uint8_t>& expected) {
     for (size_t i = 0; i < expected.size(); ++i)
         if (found[i] != expected[i])
-            return "byte " + std::to_string(i) + ": expected " + std::to_string(byte_at(expected, i)) + ", found " + std::to_string(byte_at(found, i));
+            return "byte " + std::to_string(i) + ": expected " + std::to_string(byte_at(expected, i)) + ", found " +
+                   std::to_string(byte_at(found, i));
     return {};
 }
 
@@ -106,10 +109,22 @@ TEST_P(Rounding, OfPoolMeanAgreesWithPlainLoops) {
         auto buffer = random.bytes(4096);
         const auto height = static_cast<uint16_t>(1 + random.below(6)), width = static_cast<uint16_t>(1 + random.below(6)),
                    depth = static_cast<uint16_t>(1 + random.below(5));
-        const isa::Geometry g{.in_height = height, .in_width = width, .pixel_stride = depth, .channels = depth,
-                              .kernel_h = static_cast<uint8_t>(height), .kernel_w = static_cast<uint8_t>(width), .stride_h = 1, .stride_w = 1,
-                              .dilation_h = 1, .dilation_w = 1, .pad_top = 0, .pad_left = 0, .out_height = 1, .out_width = 1,
-                              .image_stride = 0, .pad_value = 0};
+        const isa::Geometry g{.in_height = height,
+                              .in_width = width,
+                              .pixel_stride = depth,
+                              .channels = depth,
+                              .kernel_h = static_cast<uint8_t>(height),
+                              .kernel_w = static_cast<uint8_t>(width),
+                              .stride_h = 1,
+                              .stride_w = 1,
+                              .dilation_h = 1,
+                              .dilation_w = 1,
+                              .pad_top = 0,
+                              .pad_left = 0,
+                              .out_height = 1,
+                              .out_width = 1,
+                              .image_stride = 0,
+                              .pad_value = 0};
         const Channel channel(random);
         channel.put_into(buffer, 2048, GetParam());
         isa::Pool op;
@@ -120,7 +135,8 @@ TEST_P(Rounding, OfPoolMeanAgreesWithPlainLoops) {
         for (uint32_t c = 0; c < depth; ++c) {
             int64_t sum = 0;
             for (uint32_t pixel = 0; pixel < uint32_t{height} * width; ++pixel) sum += byte_at(before, op.in_addr + pixel * depth + c);
-            ASSERT_EQ(byte_at(buffer, 1000 + c), clamped(channel.apply(sum, GetParam()) + op.zero_point, -128, 127)) << "channel " << c << ", seed " << seed;
+            ASSERT_EQ(byte_at(buffer, 1000 + c), clamped(channel.apply(sum, GetParam()) + op.zero_point, -128, 127))
+                << "channel " << c << ", seed " << seed;
         }
     }
 }
@@ -131,7 +147,8 @@ TEST_P(Rounding, OfAddAgreesWithPlainLoops) {
         auto buffer = random.bytes(4096);
         const Channel a(random), b(random), out(random);
         const std::array<int32_t, 3> zero = {random.int8(), random.int8(), random.int8()};
-        const int right[3] = {static_cast<int>(random.between(0, 5)), static_cast<int>(random.between(0, 5)), static_cast<int>(random.between(17, 20))};
+        const int right[3] = {static_cast<int>(random.between(0, 5)), static_cast<int>(random.between(0, 5)),
+                              static_cast<int>(random.between(17, 20))};
         for (int i = 0; i < 3; ++i) put(buffer, 2048 + 4 * static_cast<uint64_t>(i), zero[static_cast<size_t>(i)]);
         const auto scale = [&](const Channel& channel) { return GetParam() ? channel.multiplier : std::bit_cast<uint32_t>(channel.scale); };
         put(buffer, 2060, scale(a)), put(buffer, 2064, -right[0]);
@@ -146,10 +163,12 @@ TEST_P(Rounding, OfAddAgreesWithPlainLoops) {
             const int x = byte_at(buffer, 10 + i) - zero[0], y = byte_at(buffer, 301 + i) - zero[1];
             double sum = 0;
             if (GetParam())
-                sum = gemmlowp(static_cast<int64_t>(gemmlowp(int64_t{x} << 20, a.multiplier, right[0]) + gemmlowp(int64_t{y} << 20, b.multiplier, right[1])),
+                sum = gemmlowp(static_cast<int64_t>(gemmlowp(int64_t{x} << 20, a.multiplier, right[0]) +
+                                                    gemmlowp(int64_t{y} << 20, b.multiplier, right[1])),
                                out.multiplier, right[2]);
             else
-                sum = half_even(static_cast<float>(double{static_cast<float>(x * double{a.scale})} + double{static_cast<float>(y * double{b.scale})}));
+                sum = half_even(
+                    static_cast<float>(double{static_cast<float>(x * double{a.scale})} + double{static_cast<float>(y * double{b.scale})}));
             expected[1003 + i] = static_cast<uint8_t>(clamped(sum + zero[2], -100, 90));
         }
         add_elements(op, buffer);
@@ -157,7 +176,8 @@ TEST_P(Rounding, OfAddAgreesWithPlainLoops) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, Rounding, testing::Bool(), [](const auto& info) { return std::string(info.param ? "gemmlowp" : "single"); });
+INSTANTIATE_TEST_SUITE_P(Forms, Rounding, testing::Bool(),
+                         [](const auto& info) { return std::string(info.param ? "gemmlowp" : "single"); });
 
 isa::Geometry random_window(Seeded& random, unsigned most_dilation) {
     const auto small = [&](uint64_t most) { return 1 + random.below(most); };
@@ -174,7 +194,8 @@ isa::Geometry random_window(Seeded& random, unsigned most_dilation) {
 }
 
 /// Maximum (kind 0) or average (1) over the taps that lie inside the image.
-int pooled(const std::vector<uint8_t>& buffer, const isa::Geometry& g, const isa::Pool& op, uint32_t image, int oh, int ow, uint32_t channel) {
+int pooled(const std::vector<uint8_t>& buffer, const isa::Geometry& g, const isa::Pool& op, uint32_t image, int oh, int ow,
+           uint32_t channel) {
     int largest = -128, sum = 0, count = 0;
     for (int kh = 0; kh < g.kernel_h; ++kh)
         for (int kw = 0; kw < g.kernel_w; ++kw) {
@@ -185,7 +206,8 @@ int pooled(const std::vector<uint8_t>& buffer, const isa::Geometry& g, const isa
             largest = std::max(largest, value);
             sum += value, ++count;
         }
-    const double average = count == 0 ? 0.0 : static_cast<double>(std::roundl(static_cast<long double>(sum) / static_cast<long double>(count)));
+    const double average =
+        count == 0 ? 0.0 : static_cast<double>(std::roundl(static_cast<long double>(sum) / static_cast<long double>(count)));
     return clamped(op.kind == 0 ? largest : average, op.clamp_min, op.clamp_max);
 }
 
@@ -197,7 +219,8 @@ class Pooling : public testing::TestWithParam<unsigned> {
             auto buffer = random.bytes(8192);
             const isa::Geometry g = random_window(random, most_dilation);
             isa::Pool op;
-            op.in_addr = static_cast<uint32_t>(random.below(100)), op.out_addr = 4096, op.images = static_cast<uint16_t>(1 + random.below(3));
+            op.in_addr = static_cast<uint32_t>(random.below(100)), op.out_addr = 4096,
+            op.images = static_cast<uint16_t>(1 + random.below(3));
             op.kind = static_cast<uint8_t>(GetParam());
             op.clamp_min = static_cast<int8_t>(random.between(-128, 0)), op.clamp_max = static_cast<int8_t>(random.between(0, 127));
             auto expected = buffer;
@@ -205,9 +228,11 @@ class Pooling : public testing::TestWithParam<unsigned> {
             for (uint32_t image = 0; image < op.images; ++image)
                 for (int oh = 0; oh < g.out_height; ++oh)
                     for (int ow = 0; ow < g.out_width; ++ow)
-                        for (uint32_t c = 0; c < g.channels; ++c) expected[out++] = static_cast<uint8_t>(pooled(buffer, g, op, image, oh, ow, c));
+                        for (uint32_t c = 0; c < g.channels; ++c)
+                            expected[out++] = static_cast<uint8_t>(pooled(buffer, g, op, image, oh, ow, c));
             pool_windows(op, g, buffer);
-            ASSERT_EQ(first_difference(buffer, expected), "") << "kernel " << int{g.kernel_h} << "x" << int{g.kernel_w} << ", seed " << seed;
+            ASSERT_EQ(first_difference(buffer, expected), "")
+                << "kernel " << int{g.kernel_h} << "x" << int{g.kernel_w} << ", seed " << seed;
         }
     }
 };
@@ -217,7 +242,8 @@ TEST_P(Pooling, AgreesWithPlainLoops) { expect_agreement(1); }
 // The geometry of a pool instruction has dilations like any other.
 TEST_P(Pooling, AgreesWithPlainLoopsWithDilation) { expect_agreement(3); }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Pooling, testing::Values(0u, 1u), [](const auto& info) { return std::string(info.param == 0 ? "max" : "average"); });
+INSTANTIATE_TEST_SUITE_P(Kinds, Pooling, testing::Values(0u, 1u),
+                         [](const auto& info) { return std::string(info.param == 0 ? "max" : "average"); });
 
 TEST(VectorSoftmax, AgreesWithPlainLoops) {
     for (uint64_t seed = 0; seed < 200; ++seed) {
