@@ -57,7 +57,7 @@ class Section {
 
     [[noreturn]] void fail(const std::string& key, const std::string& expected,
                            const std::string& found) const {
-        const YAML::Mark mark = node_[key] ? node_[key].Mark() : node_.Mark();
+        const YAML::Mark mark = mark_of(key);
         const std::string line = mark.is_null() ? "" : " (line " + std::to_string(mark.line + 1) + ")";
         throw UserError(file_, (path_.empty() ? key : path_ + "." + key) + line, expected, found);
     }
@@ -73,13 +73,14 @@ class Section {
     YAML::Node value(const std::string& key) {
         const YAML::Node node = child(key);
         if (!node.IsMap()) return node;
-        for (const auto& entry : node) {
-            const auto name = entry.first.as<std::string>();
-            if (name != "value" && name != "source" && name != "note")
-                fail(key + "." + name, "one of: value, source, note", "an unknown key");
-        }
-        if (!node["value"]) fail(key + ".value", "the key", "nothing");
-        return node["value"];
+        return Section(file_, path_.empty() ? key : path_ + "." + key, node, {"value", "source", "note"}).child("value");
+    }
+
+    /// Where the key stands, or else where the mapping begins.
+    YAML::Mark mark_of(const std::string& key) const {
+        for (const auto& entry : node_)
+            if (entry.first.as<std::string>() == key) return entry.first.Mark();
+        return node_.Mark();
     }
 
     static std::string kind(const YAML::Node& node) {

@@ -69,7 +69,7 @@ constexpr int32_t rounding_divide_by_power_of_two(int32_t x, int exponent) {
 /// x * multiplier / 2^31 * 2^shift with TFLite's two roundings; shift is clamped to -31..30.
 constexpr int32_t multiply_by_quantized(int32_t x, uint32_t multiplier, int32_t shift) {
     const int left = std::clamp(shift, 0, 30);
-    const int right = std::clamp(-shift, 0, 31);
+    const auto right = static_cast<int>(std::clamp<int64_t>(-int64_t{shift}, 0, 31));
     const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(x) << left);
     return rounding_divide_by_power_of_two(
         doubling_high_multiply(shifted, static_cast<int32_t>(multiplier)), right);

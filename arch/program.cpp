@@ -51,6 +51,8 @@ class Reader {
         return at;
     }
 
+    size_t left() const { return bytes_.size() - position_; }
+
     template <class T>
     T number(const std::string& what) {
         T value;
@@ -75,6 +77,7 @@ class Reader {
 
 std::string metadata(const Program& program) {
     nlohmann::json json;
+    json["hash"] = program.hash;  // repeated under the checksum
     json["chip"] = program.chip;
     json["model"] = program.model;
     json["batch"] = program.batch;
@@ -85,7 +88,8 @@ std::string metadata(const Program& program) {
     auto& sources = json["sources"] = nlohmann::json::array();
     for (const auto& source : program.sources)
         sources.push_back({source.node, source.m_start, source.n_start, source.k_start});
-    return json.dump();
+    // Names come from other people's files and may be no UTF-8.
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 void read_metadata(const nlohmann::json& json, Program& program) {
@@ -137,12 +141,17 @@ Program deserialise(const std::vector<uint8_t>& bytes, const std::string& origin
     if (code_bytes != 0) std::memcpy(program.instructions.data(), code, code_bytes);
     const auto [data, data_bytes] = reader.section(kData, "DATA");
     program.data.assign(data, data + data_bytes);
+    uint64_t stated_hash = 0;
     const auto [meta, meta_bytes] = reader.section(kMeta, "META");
     try {
-        read_metadata(nlohmann::json::parse(meta, meta + meta_bytes), program);
+        const auto json = nlohmann::json::parse(meta, meta + meta_bytes);
+        stated_hash = json.at("hash").get<uint64_t>();
+        read_metadata(json, program);
     } catch (const nlohmann::json::exception& error) {
         throw UserError(origin, "META", "program metadata", error.what());
     }
+    if (stated_hash != program.hash) throw UserError(origin, "hash", "the same in header and metadata", "two different ones (corrupt bytes)");
+    if (reader.left() != 0) throw UserError(origin, "end", "nothing behind the last section", std::to_string(reader.left()) + " bytes");
     if (program.sources.size() != program.instructions.size())
         throw UserError(origin, "META", std::to_string(program.instructions.size()) + " instruction sources",
                         std::to_string(program.sources.size()));

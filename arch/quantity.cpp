@@ -46,8 +46,10 @@ std::optional<uint64_t> parse_quantity(std::string_view text, Dimension dimensio
     const auto found = units.find(unit);
     if (found == units.end()) return std::nullopt;
     const double value = number * found->second;
-    if (value > 9.0e18 || value != std::floor(value)) return std::nullopt;
-    return static_cast<uint64_t>(value);
+    // 1.001 kB is 1001 bytes, though no double is 1.001.
+    const double whole = std::round(value);
+    if (value > 9.0e18 || std::abs(value - whole) > whole * 1e-12) return std::nullopt;
+    return static_cast<uint64_t>(whole);
 }
 
 std::string expected_form(Dimension dimension) {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ constexpr int kAnswered = 77;  // exit status of a worker that sent its answer
 bool write_all(int file, const void* data, size_t bytes) {
     const char* at = static_cast<const char*>(data);
     while (bytes != 0) {
-        const ssize_t done = ::write(file, at, bytes);
+        const ssize_t done = ::send(file, at, bytes, MSG_NOSIGNAL);
         if (done <= 0) return false;
         at += done;
         bytes -= static_cast<size_t>(done);
@@ -37,7 +38,7 @@ bool read_all(int file, void* data, size_t bytes) {
     return true;
 }
 
-bool send(int file, const std::string& text) {
+bool send_text(int file, const std::string& text) {
     const uint64_t bytes = text.size();
     return write_all(file, &bytes, sizeof bytes) && write_all(file, text.data(), text.size());
 }
@@ -61,8 +62,9 @@ void silence() {
 std::optional<std::string> Checkpoint::take() {
     discard();
     int commands[2], answers[2];
-    if (::pipe2(commands, O_CLOEXEC) != 0) return std::nullopt;
-    if (::pipe2(answers, O_CLOEXEC) != 0) {
+    // Sockets, for writing to a pipe whose reader has died raises a signal.
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, commands) != 0) return std::nullopt;
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, answers) != 0) {
         ::close(commands[0]);
         ::close(commands[1]);
         return std::nullopt;
@@ -105,12 +107,12 @@ std::string Checkpoint::serve() {
         int status = 1;
         if (worker > 0) ::waitpid(worker, &status, 0);
         // An empty answer says that the worker ended without one.
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != kAnswered) send(answers_, "");
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != kAnswered) send_text(answers_, "");
     }
 }
 
 std::optional<std::string> Checkpoint::revive(const std::string& command) {
-    if (!taken() || !send(commands_, command)) return std::nullopt;
+    if (!taken() || !send_text(commands_, command)) return std::nullopt;
     auto text = receive(answers_);
     if (text && text->empty()) return std::nullopt;
     return text;
@@ -127,7 +129,7 @@ void Checkpoint::discard() {
 }
 
 void Checkpoint::answer(const std::string& text) {
-    const bool sent = send(answers_, text);
+    const bool sent = send_text(answers_, text);
     ::_exit(sent ? kAnswered : 1);
 }
 

@@ -30,7 +30,10 @@ void RtlMxuEngine::reset(Cycle cycle) {
     events_.clear();
     active_tile_.clear();
     shadow_tile_.clear();
+    reading_.clear();
+    read_data_.clear();
     edge_ = cycle;
+    loaded_until_ = cycle;
     array_busy_ = false;
     library_->reset(array_);
 }

@@ -23,6 +23,7 @@ void TandemEngine::reset(Cycle cycle) {
     expected_.clear();
     tlm_.reset(cycle);
     rtl_.reset(cycle);
+    if (oracle_ != nullptr) oracle_ = std::make_unique<PeOracle>(shape(), rtl_.active_tile(), rtl_.shadow_tile());
 }
 
 void TandemEngine::push_weights(const mxu::WeightTile& tile) {

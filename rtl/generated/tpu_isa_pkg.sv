@@ -3,7 +3,7 @@
 
 package tpu_isa_pkg;
   parameter int unsigned IsaVersion = 1;
-  parameter logic [63:0] IsaHash = 64'h70d3321a73a4afae;
+  parameter logic [63:0] IsaHash = 64'h41cdaf72d02e3d2f;
   parameter int unsigned InstructionBits = 256;
 
   typedef enum logic [7:0] {

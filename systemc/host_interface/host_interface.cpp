@@ -108,19 +108,19 @@ uint32_t HostInterface::read_register(uint32_t offset) const {
         case TANDEM_REG_RING_HEAD:
             return head_;
         case TANDEM_REG_CYCLES_LO:
-            return low(sequencer_.program_cycles());
+            return low(counters().cycles - at_reset_.cycles);
         case TANDEM_REG_CYCLES_HI:
-            return high(sequencer_.program_cycles());
+            return high(counters().cycles - at_reset_.cycles);
         case TANDEM_REG_MACS_LO:
-            return low(mxu_.macs());
+            return low(counters().macs - at_reset_.macs);
         case TANDEM_REG_MACS_HI:
-            return high(mxu_.macs());
+            return high(counters().macs - at_reset_.macs);
         case TANDEM_REG_INSTRUCTIONS:
-            return low(services_.instructions_retired());
+            return low(counters().instructions - at_reset_.instructions);
         case TANDEM_REG_MXU_BUSY_LO:
-            return low(mxu_.account().busy());
+            return low(counters().mxu_busy - at_reset_.mxu_busy);
         case TANDEM_REG_MXU_BUSY_HI:
-            return high(mxu_.account().busy());
+            return high(counters().mxu_busy - at_reset_.mxu_busy);
         default:
             return registers_[word(offset)];
     }
@@ -153,12 +153,17 @@ void HostInterface::write_control(uint32_t value) {
     }
 }
 
+HostInterface::Counters HostInterface::counters() const {
+    return {sequencer_.program_cycles(), mxu_.macs(), services_.instructions_retired(), mxu_.account().busy()};
+}
+
 void HostInterface::reset_device() {
     const uint32_t control = registers_[word(TANDEM_REG_CONTROL)];
     for (const auto& info : arch::kRegisters) registers_[word(info.offset)] = info.reset;
     registers_[word(TANDEM_REG_CONTROL)] = control;
     head_ = 0;
     abort_ = false;
+    at_reset_ = counters();
     services_.clear_error();
     update_irq();
 }
@@ -201,7 +206,9 @@ void HostInterface::run_next_command() {
     const bool fetched = link_.read(entry, command.bytes.data(), command.bytes.size(), delay);
     sc_core::wait(delay);
     const uint64_t cycles_before = sequencer_.program_cycles();
-    const auto error = fetched ? execute(command) : ProgramError{arch::DeviceError::kHostAddress, slot};
+    std::optional<ProgramError> error = services_.error();  // aborted while the command was on its way
+    if (!fetched) error = ProgramError{arch::DeviceError::kHostAddress, slot};
+    if (!error) error = execute(command);
     finish(entry, error, sequencer_.program_cycles() - cycles_before);
 }
 

@@ -40,6 +40,11 @@ class HostInterface : public sc_core::sc_module {
     uint32_t read_register(uint32_t offset) const;
     void write_register(uint32_t offset, uint32_t value);
     void write_control(uint32_t value);
+    /// What the counter registers count, since the simulation began.
+    struct Counters {
+        uint64_t cycles = 0, macs = 0, instructions = 0, mxu_busy = 0;
+    };
+    Counters counters() const;
     void reset_device();
 
     void command_thread();
@@ -61,6 +66,7 @@ class HostInterface : public sc_core::sc_module {
     Mxu& mxu_;
     std::array<uint32_t, kRegisterWords> registers_{};
     uint32_t head_ = 0;
+    Counters at_reset_;
     bool busy_ = false;
     bool abort_ = false;
     sc_core::sc_event doorbell_;

@@ -3,6 +3,7 @@
 // program's cycles, by construction: time is a cursor that only moves forward.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -33,6 +34,14 @@ class CycleAccount {
         if (until <= cursor_) return;
         cycles_[static_cast<size_t>(cause)] += until - cursor_;
         cursor_ = until;
+        last_ = cause;
+    }
+    /// A program ends: what was charged beyond `cycle` did not happen any more.
+    void end(Cycle cycle) {
+        charge(Cause::kIdle, cycle);
+        uint64_t& last = cycles_[static_cast<size_t>(last_)];
+        last -= std::min<uint64_t>(last, cursor_ - cycle);
+        cursor_ = cycle;
     }
     const std::array<uint64_t, kCauses>& cycles() const { return cycles_; }
     uint64_t busy() const { return cycles_[static_cast<size_t>(Cause::kBusy)]; }
@@ -41,6 +50,7 @@ class CycleAccount {
   private:
     std::array<uint64_t, kCauses> cycles_{};
     Cycle cursor_ = 0;
+    Cause last_ = Cause::kIdle;
 };
 
 }  // namespace tandem::sim

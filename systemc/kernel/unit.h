@@ -41,7 +41,7 @@ class Unit : public sc_core::sc_module {
     virtual void reset();
 
     void begin_program(Cycle cycle) { account_.begin(cycle); }
-    void end_program(Cycle cycle) { account_.charge(Cause::kIdle, cycle); }
+    void end_program(Cycle cycle) { account_.end(cycle); }
     const CycleAccount& account() const { return account_; }
     const UnitProbe& probe() const { return probe_; }
 

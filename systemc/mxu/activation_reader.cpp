@@ -17,7 +17,8 @@ bool ActivationReader::inside_buffer(const isa::Matmul& matmul) const {
     const uint64_t last_position = uint64_t{matmul.row_start} + matmul.rows - 1;
     const uint64_t last_image = last_position / (uint64_t{g.out_height} * g.out_width);
     const uint64_t last_pixel = uint64_t{g.in_height} * g.in_width - 1;
-    const uint64_t end = uint64_t{matmul.ub_addr} + last_image * g.image_stride + last_pixel * g.pixel_stride + g.channels;
+    // 128 bits: last_image * image_stride can exceed 64.
+    const auto end = static_cast<unsigned __int128>(last_image) * g.image_stride + last_pixel * g.pixel_stride + matmul.ub_addr + g.channels;
     return end <= buffer_.size();
 }
 

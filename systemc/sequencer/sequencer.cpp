@@ -44,7 +44,7 @@ std::optional<ProgramError> Sequencer::run(const ProgramRequest& request) {
     while (step() == Step::kContinue) {
     }
     const Cycle end = now();
-    account_.charge(Cause::kIdle, end);
+    account_.end(end);
     for (Unit* unit : units_) unit->end_program(end);
     program_cycles_ += end - start;
     const auto error = services_.error();

@@ -21,29 +21,25 @@ T load(std::span<const uint8_t> buffer, uint64_t address) {
     return value;
 }
 
-struct Window {
-    int64_t h0, h1, w0, w1;  ///< taps inside the image, half open
-};
-
-Window window_at(const isa::Geometry& g, int64_t oh, int64_t ow) {
-    const auto clip = [](int64_t start, int64_t taps, int64_t size) {
-        return std::pair{std::clamp<int64_t>(start, 0, size), std::clamp<int64_t>(start + taps, 0, size)};
-    };
-    const auto [h0, h1] = clip(oh * g.stride_h - g.pad_top, g.kernel_h, g.in_height);
-    const auto [w0, w1] = clip(ow * g.stride_w - g.pad_left, g.kernel_w, g.in_width);
-    return {h0, h1, w0, w1};
+/// Calls visit(h, w) for every tap of the window at (oh, ow) that lies inside the image.
+template <class Visit>
+void for_each_tap(const isa::Geometry& g, uint32_t oh, uint32_t ow, Visit visit) {
+    const int64_t h0 = int64_t{oh} * g.stride_h - g.pad_top, w0 = int64_t{ow} * g.stride_w - g.pad_left;
+    const int64_t h_end = std::min<int64_t>(h0 + int64_t{g.kernel_h} * g.dilation_h, g.in_height);
+    const int64_t w_end = std::min<int64_t>(w0 + int64_t{g.kernel_w} * g.dilation_w, g.in_width);
+    for (int64_t h = h0; h < h_end; h += g.dilation_h)
+        for (int64_t w = w0; h >= 0 && w < w_end; w += g.dilation_w)
+            if (w >= 0) visit(h, w);
 }
 
-int8_t reduce(const isa::Pool& op, const isa::Geometry& g, const Window& window, const int8_t* image,
-              const ChannelParams& mean) {
+int8_t reduce(const isa::Pool& op, const isa::Geometry& g, uint32_t oh, uint32_t ow, const int8_t* image, const ChannelParams& mean) {
     int32_t sum = 0, count = 0, largest = -128;
-    for (int64_t h = window.h0; h < window.h1; ++h)
-        for (int64_t w = window.w0; w < window.w1; ++w) {
-            const int32_t value = image[(h * g.in_width + w) * g.pixel_stride];
-            sum += value;
-            ++count;
-            largest = std::max(largest, value);
-        }
+    for_each_tap(g, oh, ow, [&](int64_t h, int64_t w) {
+        const int32_t value = image[(h * g.in_width + w) * g.pixel_stride];
+        sum += value;
+        ++count;
+        largest = std::max(largest, value);
+    });
     int32_t value = largest, zero_point = 0;
     if (op.kind == 1) value = count == 0 ? 0 : numerics::rounded_average(sum, count);
     if (op.kind == 2) {
@@ -89,11 +85,8 @@ void pool_windows(const isa::Pool& op, const isa::Geometry& g, std::span<uint8_t
     for (uint32_t image = 0; image < op.images; ++image) {
         const auto* in = reinterpret_cast<const int8_t*>(buffer.data() + op.in_addr + uint64_t{image} * g.image_stride);
         for (uint32_t oh = 0; oh < g.out_height; ++oh)
-            for (uint32_t ow = 0; ow < g.out_width; ++ow) {
-                const Window window = window_at(g, oh, ow);
-                for (uint32_t c = 0; c < g.channels; ++c)
-                    *out++ = static_cast<uint8_t>(reduce(op, g, window, in + c, mean));
-            }
+            for (uint32_t ow = 0; ow < g.out_width; ++ow)
+                for (uint32_t c = 0; c < g.channels; ++c) *out++ = static_cast<uint8_t>(reduce(op, g, oh, ow, in + c, mean));
     }
 }
 

@@ -53,8 +53,7 @@ void VectorUnit::add(const isa::Add& op, uint32_t index) {
 }
 
 void VectorUnit::set_pool_window(const isa::SetPoolWindow& op, uint32_t index) {
-    const bool dilated = op.geometry.dilation_h != 1 || op.geometry.dilation_w != 1;
-    if (!ActivationReader::valid(op.geometry) || dilated) services_.fail(arch::DeviceError::kBadInstruction, index);
+    if (!ActivationReader::valid(op.geometry)) services_.fail(arch::DeviceError::kBadInstruction, index);
     window_ = op.geometry;
     busy_for(1);
 }
