@@ -18,14 +18,14 @@ namespace {
 class Section {
   public:
     /// `known` are the keys that it may have; it must have those that are read.
-    Section(std::string file, std::string path, YAML::Node node, std::set<std::string> known)
+    Section(std::string file, std::string path, YAML::Node node, std::vector<std::string> known)
         : file_(std::move(file)), path_(std::move(path)), node_(std::move(node)), known_(std::move(known)) {
         if (!node_.IsMap())
             throw UserError(file_, path_.empty() ? "top level" : path_, "a mapping", kind(node_));
         std::set<std::string> keys;
         for (const auto& entry : node_) {
             const auto key = entry.first.as<std::string>();
-            if (!known_.contains(key)) fail(key, "one of: " + known_keys(), "an unknown key");
+            if (std::find(known_.begin(), known_.end(), key) == known_.end()) fail(key, "one of: " + known_keys(), "an unknown key");
             if (!keys.insert(key).second) fail(key, "the key once", "the key twice");
         }
     }
@@ -51,7 +51,7 @@ class Section {
         return static_cast<uint32_t>(number(key, dimension, low, high));
     }
 
-    Section section(const std::string& key, std::set<std::string> known) {
+    Section section(const std::string& key, std::vector<std::string> known) {
         return Section(file_, path_.empty() ? key : path_ + "." + key, child(key), std::move(known));
     }
 
@@ -98,7 +98,7 @@ class Section {
     std::string file_;
     std::string path_;
     YAML::Node node_;
-    std::set<std::string> known_;
+    std::vector<std::string> known_;
 };
 
 constexpr uint64_t kKib = 1024;
