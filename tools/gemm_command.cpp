@@ -113,13 +113,7 @@ int gemm(GemmArguments a) {
         report.check.mismatches = count_mismatches(a, graph, input, result.outputs);
     }
     report.gtkw = result.gtkw;
-    print_summary(chip, program, result, report);
-    if (result.divergence) print_divergence(program, result, report);
-    if (!a.json.empty()) {
-        const std::string text = make_report(chip, program, result, report).dump(2) + "\n";
-        arch::write_file(a.json, {text.begin(), text.end()});
-    }
-    return verdict(chip, program, result, report);
+    return conclude(chip, program, result, report, a.json);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "arch/file.h"
 #include "tools/command.h"
 
 namespace tandem::tools {
@@ -166,6 +167,8 @@ json make_report(const arch::ChipConfig& chip, const arch::Program& program, con
     return report;
 }
 
+namespace {
+
 void print_divergence(const arch::Program& program, const SessionResult& result, const RunReport& run) {
     const json d = divergence_json(program, result, run);
     const auto line = [](const char* key, const std::string& value) { fmt::print("  {:<14}{}\n", key, value); };
@@ -233,6 +236,20 @@ int verdict(const arch::ChipConfig& chip, const arch::Program& program, const Se
     const auto broken = broken_laws(chip, program, result, runs);
     for (const auto& law : broken) fmt::print(stderr, "tandem: internal fault: {}\n", law);
     return broken.empty() ? status : kFault;
+}
+
+}  // namespace
+
+int conclude(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, const RunReport& run,
+             const std::string& json_path) {
+    print_summary(chip, program, result, run);
+    if (result.divergence) print_divergence(program, result, run);
+    const int status = verdict(chip, program, result, run);
+    if (!json_path.empty()) {
+        const std::string text = make_report(chip, program, result, run).dump(2) + "\n";
+        arch::write_file(json_path, {text.begin(), text.end()});
+    }
+    return status;
 }
 
 }  // namespace tandem::tools

@@ -35,8 +35,6 @@ struct RunReport {
 };
 
 nlohmann::json make_report(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, const RunReport& run);
-void print_summary(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, const RunReport& run);
-void print_divergence(const arch::Program& program, const SessionResult& result, const RunReport& run);
 
 /// Useful multiply-accumulates of all runs: sum of M*N*K over the model's operators.
 uint64_t useful_macs(const arch::Program& program, uint64_t runs);
@@ -45,8 +43,10 @@ uint64_t useful_macs(const arch::Program& program, uint64_t runs);
 /// compulsory ones. Returns the laws that are broken; none in a sound simulator.
 std::vector<std::string> broken_laws(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, uint64_t runs);
 
-/// Says what is wrong, if anything, and returns the exit status of the run.
-int verdict(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, const RunReport& run);
+/// Prints the summary and whatever is wrong, writes the JSON report (unless the path is empty), and
+/// returns the exit status of the run.
+int conclude(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, const RunReport& run,
+             const std::string& json_path);
 
 uint64_t peak_rss_bytes();
 

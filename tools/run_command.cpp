@@ -151,15 +151,9 @@ int run(RunArguments arguments) {
     if (answers && !labels.empty()) report.check.accuracy = accuracy_of(result.outputs, labels, output_bytes, report.samples);
     report.gtkw = result.gtkw;
 
-    print_summary(chip, program, result, report);
-    if (result.divergence) print_divergence(program, result, report);
-    const int status = verdict(chip, program, result, report);
+    const int status = conclude(chip, program, result, report, arguments.json);
     if (!arguments.session.inject.empty() && !result.injected && !result.divergence)
         throw UserError("--inject", "cycle", "a cycle in which the array is used", arguments.session.inject + ", which was not reached");
-    if (!arguments.json.empty()) {
-        const std::string text = make_report(chip, program, result, report).dump(2) + "\n";
-        arch::write_file(arguments.json, {text.begin(), text.end()});
-    }
     return status;
 }
 

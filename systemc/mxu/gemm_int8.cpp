@@ -2,6 +2,7 @@
 #include "systemc/mxu/gemm_int8.h"
 
 #include <algorithm>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -12,10 +13,6 @@ namespace tandem::mxu {
 namespace {
 
 constexpr uint32_t kLanes = 16;  // packed columns come in groups of this many
-
-int32_t pair(int8_t low, int8_t high) {
-    return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint16_t>(int16_t{low})) | static_cast<uint32_t>(static_cast<uint16_t>(int16_t{high})) << 16);
-}
 
 void multiply_plain(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile, uint32_t k_len, uint32_t cols, int32_t* sums) {
     for (uint32_t m = 0; m < row_count; ++m) {
@@ -34,11 +31,18 @@ void multiply_plain(const int8_t* rows, uint32_t row_count, uint32_t row_stride,
 
 /// What a block of the product needs; columns beyond `cols` are computed and thrown away.
 struct Block {
-    const int32_t* rows;  ///< packed, `pairs` apart
-    const int32_t* tile;  ///< packed, `stride` apart
+    const int16_t* rows;  ///< packed, 2 * `pairs` apart
+    const int16_t* tile;  ///< packed, 2 * `stride` apart
     int32_t* sums;        ///< `cols` apart
     uint32_t pairs, stride, cols, valid;
 };
+
+/// Elements 2 * index and 2 * index + 1 as one 32-bit pattern.
+int32_t pair_at(const int16_t* values, uint64_t index) {
+    int32_t pair;
+    std::memcpy(&pair, values + 2 * index, sizeof pair);
+    return pair;
+}
 
 template <int Rows, int Vectors>
 [[gnu::target("avx512f,avx512bw,avx512vnni")]] void block_avx512(const Block& b) {
@@ -52,9 +56,9 @@ template <int Rows, int Vectors>
         for (int v = 0; v < Vectors; ++v) sum[r][v] = _mm512_maskz_loadu_epi32(mask[v], b.sums + uint64_t{b.cols} * static_cast<unsigned>(r) + v * 16);
     for (uint32_t p = 0; p < b.pairs; ++p) {
         __m512i weights[Vectors];
-        for (int v = 0; v < Vectors; ++v) weights[v] = _mm512_loadu_si512(b.tile + uint64_t{p} * b.stride + v * 16);
+        for (int v = 0; v < Vectors; ++v) weights[v] = _mm512_loadu_si512(b.tile + 2 * (uint64_t{p} * b.stride + static_cast<unsigned>(v) * 16));
         for (int r = 0; r < Rows; ++r) {
-            const __m512i a = _mm512_set1_epi32(b.rows[uint64_t{b.pairs} * static_cast<unsigned>(r) + p]);
+            const __m512i a = _mm512_set1_epi32(pair_at(b.rows, uint64_t{b.pairs} * static_cast<unsigned>(r) + p));
             for (int v = 0; v < Vectors; ++v) sum[r][v] = _mm512_dpwssd_epi32(sum[r][v], a, weights[v]);
         }
     }
@@ -74,9 +78,9 @@ template <int Rows, int Vectors>
     }
     for (uint32_t p = 0; p < b.pairs; ++p) {
         __m256i weights[Vectors];
-        for (int v = 0; v < Vectors; ++v) weights[v] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b.tile + uint64_t{p} * b.stride + v * 8));
+        for (int v = 0; v < Vectors; ++v) weights[v] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b.tile + 2 * (uint64_t{p} * b.stride + static_cast<unsigned>(v) * 8)));
         for (int r = 0; r < Rows; ++r) {
-            const __m256i a = _mm256_set1_epi32(b.rows[uint64_t{b.pairs} * static_cast<unsigned>(r) + p]);
+            const __m256i a = _mm256_set1_epi32(pair_at(b.rows, uint64_t{b.pairs} * static_cast<unsigned>(r) + p));
             // Two products of int8 fit an int32 with room: no saturation.
             for (int v = 0; v < Vectors; ++v) sum[r][v] = _mm256_add_epi32(sum[r][v], _mm256_madd_epi16(a, weights[v]));
         }
@@ -89,12 +93,12 @@ template <int Rows, int Vectors>
 
 /// Covers the product with blocks of Rows x Width columns; `wide` does whole ones, `single` one row.
 template <uint32_t Rows, uint32_t Width, class Wide, class Single>
-void cover(const int32_t* rows, const int32_t* tile, int32_t* sums, uint32_t row_count, uint32_t pairs, uint32_t stride, uint32_t cols, Wide wide,
+void cover(const int16_t* rows, const int16_t* tile, int32_t* sums, uint32_t row_count, uint32_t pairs, uint32_t stride, uint32_t cols, Wide wide,
            Single single) {
     for (uint32_t c = 0; c < cols; c += Width) {
         uint32_t m = 0;
         const auto block = [&] {
-            return Block{rows + uint64_t{m} * pairs, tile + c, sums + uint64_t{m} * cols + c, pairs, stride, cols, cols - c};
+            return Block{rows + 2 * uint64_t{m} * pairs, tile + 2 * uint64_t{c}, sums + uint64_t{m} * cols + c, pairs, stride, cols, cols - c};
         };
         for (; m + Rows <= row_count; m += Rows) wide(block());
         for (; m < row_count; ++m) single(block());
@@ -126,22 +130,24 @@ std::string_view to_string(GemmKernel kernel) {
 }
 
 void GemmInt8::pack(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile, uint32_t k_len, uint32_t cols) {
-    const uint32_t pairs = (k_len + 1) / 2, whole = k_len / 2, stride = (cols + 63) / 64 * 64;
-    packed_rows_.resize(uint64_t{row_count} * pairs);
+    const uint32_t pairs = (k_len + 1) / 2, stride = (cols + 63) / 64 * 64;
+    packed_rows_.resize(2 * uint64_t{row_count} * pairs);
     for (uint32_t m = 0; m < row_count; ++m) {
         const int8_t* row = rows + uint64_t{m} * row_stride;
-        int32_t* out = packed_rows_.data() + uint64_t{m} * pairs;
-        for (uint32_t p = 0; p < whole; ++p) out[p] = pair(row[2 * p], row[2 * p + 1]);
-        if (whole != pairs) out[whole] = pair(row[2 * whole], 0);
+        int16_t* out = packed_rows_.data() + 2 * uint64_t{m} * pairs;
+        for (uint32_t k = 0; k < k_len; ++k) out[k] = row[k];
+        if (k_len % 2 != 0) out[k_len] = 0;
     }
-    packed_tile_.resize(uint64_t{pairs} * stride);
+    packed_tile_.resize(2 * uint64_t{pairs} * stride);
+    const std::vector<int8_t> zeros(k_len % 2 != 0 ? cols : 0);
     for (uint32_t p = 0; p < pairs; ++p) {
         const int8_t* low = tile + uint64_t{2 * p} * cols;
-        int32_t* out = packed_tile_.data() + uint64_t{p} * stride;
-        if (p < whole)
-            for (uint32_t c = 0; c < cols; ++c) out[c] = pair(low[c], low[cols + c]);
-        else
-            for (uint32_t c = 0; c < cols; ++c) out[c] = pair(low[c], 0);
+        const int8_t* high = 2 * p + 1 < k_len ? low + cols : zeros.data();
+        int16_t* out = packed_tile_.data() + 2 * uint64_t{p} * stride;
+        for (uint32_t c = 0; c < cols; ++c) {
+            out[2 * c] = low[c];
+            out[2 * c + 1] = high[c];
+        }
     }
 }
 
@@ -154,7 +160,7 @@ void GemmInt8::multiply(const int8_t* rows, uint32_t row_count, uint32_t row_str
 #if TANDEM_X86
     pack(rows, row_count, row_stride, tile, k_len, cols);
     const uint32_t pairs = (k_len + 1) / 2, stride = (cols + 63) / 64 * 64;
-    const int32_t *r = packed_rows_.data(), *t = packed_tile_.data();
+    const int16_t *r = packed_rows_.data(), *t = packed_tile_.data();
     if (kernel_ == GemmKernel::kAvx2)
         cover<4, 16>(r, t, sums, row_count, pairs, stride, cols, block_avx2<4, 2>, block_avx2<1, 2>);
     else if (cols <= kLanes)

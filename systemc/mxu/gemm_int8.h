@@ -27,9 +27,9 @@ class GemmInt8 {
     void pack(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile, uint32_t k_len, uint32_t cols);
 
     GemmKernel kernel_;
-    // Scratch, kept between calls. Pairs of neighbouring k as two int16 in one 32-bit element.
-    std::vector<int32_t> packed_rows_;  ///< row_count x pairs
-    std::vector<int32_t> packed_tile_;  ///< pairs x cols rounded up to whole vectors
+    // Scratch, kept between calls. Neighbouring k stand side by side as pairs of int16.
+    std::vector<int16_t> packed_rows_;  ///< row_count x pairs x 2
+    std::vector<int16_t> packed_tile_;  ///< pairs x (cols rounded up to whole vectors) x 2
 };
 
 }  // namespace tandem::mxu
