@@ -56,17 +56,19 @@ bool RtlMxuEngine::busy() const {
 std::optional<MxuEvent> RtlMxuEngine::advance(Cycle until) {
     interrupted_ = false;
     while (events_.empty() && edge_ < until && !interrupted_) {
-        if (can_skip()) {
-            edge_ = std::min(until, next_activity());
-            apply_injection();
-        } else {
-            step();
-        }
+        if (!skip_quiet(until)) step();
     }
     if (!failure_.empty() || events_.empty() || events_.front().cycle >= until) return std::nullopt;
     const MxuEvent event = events_.front();
     events_.pop_front();
     return event;
+}
+
+bool RtlMxuEngine::skip_quiet(Cycle until) {
+    if (!can_skip()) return false;
+    edge_ = std::min(until, next_activity());
+    apply_injection();
+    return true;
 }
 
 /// The first edge at which the array could accept something.

@@ -74,6 +74,8 @@ class RtlMxuEngine final : public mxu::MxuEngine {
     bool wave_open() const { return wave_open_; }
     void close_wave();
 
+    /// Passes over edges before `until` at which nothing can happen. False: the next edge is not one.
+    bool skip_quiet(Cycle until);
     /// One clock edge, whatever is pending.
     void step();
     Cycle edge() const { return edge_; }

@@ -43,7 +43,7 @@ void TandemEngine::push_read(const mxu::AccumulatorRead& read) {
 
 std::optional<MxuEvent> TandemEngine::advance(Cycle until) {
     if (divergence_) return std::nullopt;
-    checkpoint_if_due();
+    checkpoint_if_due(until);
     const auto event = rtl_.advance(until);
     if (mode_ == Mode::kRecord && rtl_.edge() > divergence_edge_) finish_record();
     if (mode_ == Mode::kCompare && !divergence_) compare_event(event, until);
@@ -150,12 +150,13 @@ void TandemEngine::diverge(Divergence divergence) {
 
 // ---- the checkpoint and its lives ------------------------------------------------------------
 
-void TandemEngine::checkpoint_if_due() {
+void TandemEngine::checkpoint_if_due(Cycle until) {
     constexpr auto kInterval = std::chrono::milliseconds(500);
     if (!options_.keep_checkpoints || mode_ != Mode::kCompare || !rtl_.quiet()) return;
     const auto now = std::chrono::steady_clock::now();
     if (checkpoint_.taken() && now - last_checkpoint_ < kInterval) return;
     last_checkpoint_ = now;
+    rtl_.skip_quiet(until);  // a life steps through every edge, so it had better begin late
     // A wrong weight that nobody has used yet must lie after the checkpoint, or it could not be found.
     if (checkpoint_.taken() && !planes_are_right()) return;
     if (const auto command = checkpoint_.take()) begin_life(*command);

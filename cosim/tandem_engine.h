@@ -78,7 +78,7 @@ class TandemEngine final : public mxu::MxuEngine, private ArrayListener {
     void diverge(Divergence divergence);
 
     // The checkpoint and its lives.
-    void checkpoint_if_due();
+    void checkpoint_if_due(Cycle until);
     bool planes_are_right();
     void begin_life(const std::string& command);
     void finish_record();
