@@ -82,9 +82,9 @@ std::string write_gtkw(const Divergence& divergence, mxu::MxuShape shape, uint64
     const std::filesystem::path wave = std::filesystem::absolute(divergence.wave);
     const std::string path = std::filesystem::path(divergence.wave).replace_extension(".gtkw").string();
     const mxu::Cycle focus = divergence.pe ? divergence.pe->cycle : divergence.cycle_rtl;
-    const uint64_t marker = focus * period_ps, start = (focus > 20 ? focus - 20 : 0) * period_ps;
-    // GTKWave's zoom: 200 pixels are 2^-zoom time units; 60 cycles are to fill some 900 pixels.
-    const double zoom = -std::log2(60.0 * static_cast<double>(period_ps) * 200.0 / 900.0);
+    const uint64_t marker = focus * period_ps, start = (focus > 8 ? focus - 8 : 0) * period_ps;
+    // GTKWave's zoom: 200 pixels are 2^-zoom time units; 24 cycles are to fill some 900 pixels.
+    const double zoom = -std::log2(24.0 * static_cast<double>(period_ps) * 200.0 / 900.0);
     SaveFile file(path);
     fmt::print(file.out(), "[dumpfile] \"{}\"\n[timestart] {}\n[size] 1400 900\n[pos] -1 -1\n*{:.6f} {}", wave.string(), start, zoom, marker);
     for (int i = 0; i < 26; ++i) fmt::print(file.out(), " -1");

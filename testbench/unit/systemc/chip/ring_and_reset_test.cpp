@@ -218,6 +218,21 @@ TEST_F(Ring, ResetEndsALoad) {
     });
 }
 
+// The command has arrived between two clock edges and its program waits for the next one.
+TEST_F(Ring, ResetBetweenTheCommandAndTheFirstCycleEndsTheProgram) {
+    bench->run([&] {
+        bench->enable();
+        bench->load_program(endless());
+        bench->put_command(TANDEM_COMMAND_RUN, 0, 0, endless().size() * 32);
+        sc_core::wait(1, sc_core::SC_NS);  // half a cycle
+        bench->ring();
+        // 64 bytes at 4 GB/s take 16 ns; both register write and command fetch take the latency of 500 ns.
+        sc_core::wait(16500, sc_core::SC_PS);
+        bench->write(TANDEM_REG_CONTROL, TANDEM_CONTROL_RESET);
+        EXPECT_TRUE(bench->wait_reset()) << "still busy 100 us after CONTROL.RESET";
+    });
+}
+
 // Resets at every point of a program's life, one after the other.
 TEST_F(Ring, ResetAtAnyTimeLeavesAUsableChip) {
     bench->run([&] {
