@@ -19,13 +19,17 @@ class Section {
   public:
     /// `known` are the keys that it may have; it must have those that are read.
     Section(std::string file, std::string path, YAML::Node node, std::vector<std::string> known)
-        : file_(std::move(file)), path_(std::move(path)), node_(std::move(node)), known_(std::move(known)) {
+        : file_(std::move(file)),
+          path_(std::move(path)),
+          node_(std::move(node)),
+          known_(std::move(known)) {
         if (!node_.IsMap())
             throw UserError(file_, path_.empty() ? "top level" : path_, "a mapping", kind(node_));
         std::set<std::string> keys;
         for (const auto& entry : node_) {
             const auto key = entry.first.as<std::string>();
-            if (std::find(known_.begin(), known_.end(), key) == known_.end()) fail(key, "one of: " + known_keys(), "an unknown key");
+            if (std::find(known_.begin(), known_.end(), key) == known_.end())
+                fail(key, "one of: " + known_keys(), "an unknown key");
             if (!keys.insert(key).second) fail(key, "the key once", "the key twice");
         }
     }
@@ -52,13 +56,15 @@ class Section {
     }
 
     Section section(const std::string& key, std::vector<std::string> known) {
-        return Section(file_, path_.empty() ? key : path_ + "." + key, child(key), std::move(known));
+        return Section(file_, path_.empty() ? key : path_ + "." + key, child(key),
+                       std::move(known));
     }
 
     [[noreturn]] void fail(const std::string& key, const std::string& expected,
                            const std::string& found) const {
         const YAML::Mark mark = mark_of(key);
-        const std::string line = mark.is_null() ? "" : " (line " + std::to_string(mark.line + 1) + ")";
+        const std::string line =
+            mark.is_null() ? "" : " (line " + std::to_string(mark.line + 1) + ")";
         throw UserError(file_, (path_.empty() ? key : path_ + "." + key) + line, expected, found);
     }
 
@@ -73,7 +79,9 @@ class Section {
     YAML::Node value(const std::string& key) {
         const YAML::Node node = child(key);
         if (!node.IsMap()) return node;
-        return Section(file_, path_.empty() ? key : path_ + "." + key, node, {"value", "source", "note"}).child("value");
+        return Section(file_, path_.empty() ? key : path_ + "." + key, node,
+                       {"value", "source", "note"})
+            .child("value");
     }
 
     /// Where the key stands, or else where the mapping begins.
@@ -114,12 +122,15 @@ void read_mxu(Section section, ChipConfig::Mxu& mxu) {
 }
 
 ChipConfig read_chip(const std::string& file, const YAML::Node& root) {
-    Section top(file, "", root, {"name", "description", "clock", "mxu", "unified_buffer", "memory", "vector", "host", "sequencer"});
+    Section top(file, "", root,
+                {"name", "description", "clock", "mxu", "unified_buffer", "memory", "vector",
+                 "host", "sequencer"});
     ChipConfig chip;
     chip.name = top.text("name");
     chip.description = top.text("description");
     chip.clock_hz = top.number("clock", Dimension::kHertz, 1000000, 10000000000ull);
-    read_mxu(top.section("mxu", {"rows", "cols", "dtype", "accumulator_rows", "weight_fifo_tiles"}), chip.mxu);
+    read_mxu(top.section("mxu", {"rows", "cols", "dtype", "accumulator_rows", "weight_fifo_tiles"}),
+             chip.mxu);
     chip.unified_buffer_bytes = top.number("unified_buffer", Dimension::kBytes, 256, 2 * kGib);
 
     Section memory = top.section("memory", {"size", "bandwidth", "latency"});
@@ -144,7 +155,8 @@ ChipConfig read_chip(const std::string& file, const YAML::Node& root) {
         sequencer.number("watchdog", Dimension::kCycles, 1000, 1000000000000ull);
 
     if (chip.unified_buffer_bytes < chip.mxu.rows)
-        top.fail("unified_buffer", "at least one activation row (" + std::to_string(chip.mxu.rows) + " B)",
+        top.fail("unified_buffer",
+                 "at least one activation row (" + std::to_string(chip.mxu.rows) + " B)",
                  std::to_string(chip.unified_buffer_bytes) + " B");
     return chip;
 }
@@ -179,8 +191,8 @@ ChipConfig load_chip(const std::filesystem::path& file) {
     } catch (const YAML::BadFile&) {
         throw UserError(file.string() + ": cannot be read");
     } catch (const YAML::Exception& error) {
-        throw UserError(file.string(), "line " + std::to_string(error.mark.line + 1), "well-formed YAML",
-                        error.msg);
+        throw UserError(file.string(), "line " + std::to_string(error.mark.line + 1),
+                        "well-formed YAML", error.msg);
     }
 }
 
@@ -193,7 +205,8 @@ std::vector<std::string> shipped_chips(const std::filesystem::path& chips_dir) {
 }
 
 ChipConfig find_chip(const std::string& name_or_file, const std::filesystem::path& chips_dir) {
-    const bool is_file = name_or_file.ends_with(".yaml") || name_or_file.find('/') != std::string::npos;
+    const bool is_file =
+        name_or_file.ends_with(".yaml") || name_or_file.find('/') != std::string::npos;
     if (is_file) return load_chip(name_or_file);
     const auto file = chips_dir / (name_or_file + ".yaml");
     if (std::filesystem::exists(file)) return load_chip(file);

@@ -14,14 +14,16 @@ std::string flags(const char* verb, uint32_t a, uint32_t b) {
 
 std::string field(const isa::FieldInfo& info, int64_t value) {
     const bool address = info.unit == "byte address" || info.name == "offset";
-    return address && value >= 0 ? fmt::format(" {}=0x{:x}", info.name, value) : fmt::format(" {}={}", info.name, value);
+    return address && value >= 0 ? fmt::format(" {}=0x{:x}", info.name, value)
+                                 : fmt::format(" {}={}", info.name, value);
 }
 
 std::string source_of(const Program& program, size_t index) {
     const InstructionSource& source = program.sources[index];
     if (source.node < 0 || static_cast<size_t>(source.node) >= program.nodes.size()) return {};
     const ProgramNode& node = program.nodes[static_cast<size_t>(source.node)];
-    return fmt::format("  ; #{} {} m={} n={} k={}", node.index, node.op, source.m_start, source.n_start, source.k_start);
+    return fmt::format("  ; #{} {} m={} n={} k={}", node.index, node.op, source.m_start,
+                       source.n_start, source.k_start);
 }
 
 }  // namespace
@@ -30,22 +32,27 @@ std::string disassemble(const isa::Words& words) {
     for (const auto& info : isa::kInstructions) {
         if (static_cast<uint32_t>(info.opcode) != (words[0] & 0xff)) continue;
         std::string text(info.name);
-        for (uint32_t i = 0; i < info.field_count; ++i) text += field(info.fields[i], isa::get(words, info.fields[i].position));
+        for (uint32_t i = 0; i < info.field_count; ++i)
+            text += field(info.fields[i], isa::get(words, info.fields[i].position));
         const isa::Header header = isa::Nop::decode(words).header;
-        return text + flags("wait", header.wait_a, header.wait_b) + flags("signal", header.signal_a, header.signal_b);
+        return text + flags("wait", header.wait_a, header.wait_b) +
+               flags("signal", header.signal_a, header.signal_b);
     }
     return fmt::format(".words {:08x}", fmt::join(words, " "));
 }
 
 std::string disassemble(const Program& program) {
-    std::string text = fmt::format("; {} for {} (hash {:016x}), batch {}, rounding {}\n", program.model, program.chip, program.hash,
-                                   program.batch, program.rounding);
-    text += fmt::format("; {} instructions, {} bytes of data\n", program.instructions.size(), program.data.size());
+    std::string text =
+        fmt::format("; {} for {} (hash {:016x}), batch {}, rounding {}\n", program.model,
+                    program.chip, program.hash, program.batch, program.rounding);
+    text += fmt::format("; {} instructions, {} bytes of data\n", program.instructions.size(),
+                        program.data.size());
     for (const auto& node : program.nodes)
-        text += fmt::format("; node #{} {} {} macs={} output=0x{:x}+{}\n", node.index, node.op, node.name, node.macs,
-                            node.output_address, node.output_bytes);
+        text += fmt::format("; node #{} {} {} macs={} output=0x{:x}+{}\n", node.index, node.op,
+                            node.name, node.macs, node.output_address, node.output_bytes);
     for (size_t i = 0; i < program.instructions.size(); ++i)
-        text += fmt::format("{:6}: {}{}\n", i, disassemble(program.instructions[i]), source_of(program, i));
+        text += fmt::format("{:6}: {}{}\n", i, disassemble(program.instructions[i]),
+                            source_of(program, i));
     return text;
 }
 

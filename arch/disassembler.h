@@ -9,7 +9,8 @@
 
 namespace tandem::arch {
 
-/// One line, e.g. "matmul ub_addr=0x400 rows=128 ... wait 3 signal 4". Unknown opcodes are shown as words.
+/// One line, e.g. "matmul ub_addr=0x400 rows=128 ... wait 3 signal 4". Unknown opcodes are shown as
+/// words.
 std::string disassemble(const isa::Words& words);
 
 /// The whole program: header, nodes, and every instruction with its source as a comment.

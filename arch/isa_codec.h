@@ -11,7 +11,7 @@ namespace tandem::isa {
 
 inline constexpr uint32_t kInstructionWords = 8;
 inline constexpr uint32_t kInstructionBytes = 32;
-inline constexpr uint32_t kFlagCount = 64;       ///< flag 0 means none
+inline constexpr uint32_t kFlagCount = 64;        ///< flag 0 means none
 inline constexpr uint32_t kScalarRegisters = 16;  ///< register 0 is always zero
 
 using Words = std::array<uint32_t, kInstructionWords>;
@@ -28,8 +28,8 @@ inline void put(Words& words, FieldPosition field, int64_t value, const char* wh
     const int64_t low = field.is_signed ? -(int64_t{1} << (field.width - 1)) : 0;
     const int64_t high = (int64_t{1} << (field.width - (field.is_signed ? 1 : 0))) - 1;
     if (value < low || value > high)
-        throw std::out_of_range(std::string(what) + ": " + std::to_string(value) +
-                                " is outside " + std::to_string(low) + ".." + std::to_string(high));
+        throw std::out_of_range(std::string(what) + ": " + std::to_string(value) + " is outside " +
+                                std::to_string(low) + ".." + std::to_string(high));
     const uint32_t mask = field.width == 32 ? ~0u : (1u << field.width) - 1;
     words[field.word] |= (static_cast<uint32_t>(value) & mask) << field.lsb;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of the vector unit, bit by bit as docs/numerics.md states it. Shared by everything that
-// implements the machine; the oracle in testbench/support is written apart.
+// Arithmetic of the vector unit, bit by bit as docs/numerics.md states it. Shared by everything
+// that implements the machine; the oracle in testbench/support is written apart.
 #pragma once
 
 #include <algorithm>
@@ -42,6 +42,10 @@ constexpr int32_t wrap_add(int32_t a, int32_t b) {
     return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
 
+constexpr int32_t wrap_subtract(int32_t a, int32_t b) {
+    return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
+}
+
 /// fp32 to int32, half to even, saturating; NaN becomes 0.
 inline int32_t round_half_even(float value) {
     if (std::isnan(value)) return 0;
@@ -52,7 +56,8 @@ inline int32_t round_half_even(float value) {
 
 /// Saturating rounding doubling high multiply: (a * b) / 2^31, ties toward plus infinity.
 constexpr int32_t doubling_high_multiply(int32_t a, int32_t b) {
-    if (a == b && a == std::numeric_limits<int32_t>::min()) return std::numeric_limits<int32_t>::max();
+    if (a == b && a == std::numeric_limits<int32_t>::min())
+        return std::numeric_limits<int32_t>::max();
     const int64_t product = int64_t{a} * b;
     const int64_t nudge = product >= 0 ? (int64_t{1} << 30) : 1 - (int64_t{1} << 30);
     return static_cast<int32_t>((product + nudge) / (int64_t{1} << 31));
@@ -88,11 +93,13 @@ constexpr int8_t to_int8(int32_t value, int32_t zero_point, int32_t low, int32_t
 }
 
 inline int8_t quantised_add(int8_t a, int8_t b, const AddParams& p, Rounding rounding) {
-    const int32_t da = wrap_add(a, -p.zero_a), db = wrap_add(b, -p.zero_b);
+    const int32_t da = wrap_subtract(a, p.zero_a), db = wrap_subtract(b, p.zero_b);
     int32_t sum = 0;
     if (rounding == Rounding::kGemmlowp) {
         constexpr int kLeftShift = 20;
-        const auto left = [](int32_t x) { return static_cast<int32_t>(static_cast<uint32_t>(x) << kLeftShift); };
+        const auto left = [](int32_t x) {
+            return static_cast<int32_t>(static_cast<uint32_t>(x) << kLeftShift);
+        };
         sum = multiply_by_quantized(
             wrap_add(multiply_by_quantized(left(da), p.multiplier_a, p.shift_a),
                      multiply_by_quantized(left(db), p.multiplier_b, p.shift_b)),

@@ -44,7 +44,8 @@ class Reader {
 
     const uint8_t* take(size_t count, const std::string& what) {
         if (count > bytes_.size() - position_)
-            throw UserError(origin_, what, std::to_string(count) + " bytes at offset " + std::to_string(position_),
+            throw UserError(origin_, what,
+                            std::to_string(count) + " bytes at offset " + std::to_string(position_),
                             std::to_string(bytes_.size() - position_) + " (truncated program)");
         const uint8_t* at = bytes_.data() + position_;
         position_ += count;
@@ -61,11 +62,13 @@ class Reader {
     }
 
     std::pair<const uint8_t*, size_t> section(uint32_t tag, const std::string& name) {
-        if (number<uint32_t>(name) != tag) throw UserError(origin_, name, "section " + name, "another tag");
+        if (number<uint32_t>(name) != tag)
+            throw UserError(origin_, name, "section " + name, "another tag");
         const auto crc = number<uint32_t>(name);
         const auto bytes = number<uint64_t>(name);
         const uint8_t* data = take(bytes, name);
-        if (crc32_z(0, data, bytes) != crc) throw UserError(origin_, name, "matching checksum", "corrupt bytes");
+        if (crc32_z(0, data, bytes) != crc)
+            throw UserError(origin_, name, "matching checksum", "corrupt bytes");
         return {data, bytes};
     }
 
@@ -131,12 +134,14 @@ Program deserialise(const std::vector<uint8_t>& bytes, const std::string& origin
         throw UserError(origin, "header", "a Tandem program (TPUP)", "another kind of file");
     const auto version = reader.number<uint32_t>("header");
     if (version != kContainerVersion)
-        throw UserError(origin, "container version", std::to_string(kContainerVersion), std::to_string(version));
+        throw UserError(origin, "container version", std::to_string(kContainerVersion),
+                        std::to_string(version));
     Program program;
     program.hash = reader.number<uint64_t>("header");
     const auto [code, code_bytes] = reader.section(kCode, "CODE");
     if (code_bytes % isa::kInstructionBytes != 0)
-        throw UserError(origin, "CODE", "whole instructions", std::to_string(code_bytes) + " bytes");
+        throw UserError(origin, "CODE", "whole instructions",
+                        std::to_string(code_bytes) + " bytes");
     program.instructions.resize(code_bytes / isa::kInstructionBytes);
     if (code_bytes != 0) std::memcpy(program.instructions.data(), code, code_bytes);
     const auto [data, data_bytes] = reader.section(kData, "DATA");
@@ -150,10 +155,15 @@ Program deserialise(const std::vector<uint8_t>& bytes, const std::string& origin
     } catch (const nlohmann::json::exception& error) {
         throw UserError(origin, "META", "program metadata", error.what());
     }
-    if (stated_hash != program.hash) throw UserError(origin, "hash", "the same in header and metadata", "two different ones (corrupt bytes)");
-    if (reader.left() != 0) throw UserError(origin, "end", "nothing behind the last section", std::to_string(reader.left()) + " bytes");
+    if (stated_hash != program.hash)
+        throw UserError(origin, "hash", "the same in header and metadata",
+                        "two different ones (corrupt bytes)");
+    if (reader.left() != 0)
+        throw UserError(origin, "end", "nothing behind the last section",
+                        std::to_string(reader.left()) + " bytes");
     if (program.sources.size() != program.instructions.size())
-        throw UserError(origin, "META", std::to_string(program.instructions.size()) + " instruction sources",
+        throw UserError(origin, "META",
+                        std::to_string(program.instructions.size()) + " instruction sources",
                         std::to_string(program.sources.size()));
     return program;
 }
@@ -162,6 +172,8 @@ void write_program(const Program& program, const std::filesystem::path& file) {
     write_file(file, serialise(program));
 }
 
-Program read_program(const std::filesystem::path& file) { return deserialise(read_file(file), file.string()); }
+Program read_program(const std::filesystem::path& file) {
+    return deserialise(read_file(file), file.string());
+}
 
 }  // namespace tandem::arch

@@ -53,15 +53,15 @@ struct Program {
     uint32_t batch = 1;
     std::string rounding;  ///< "single" or "gemmlowp"
     std::vector<isa::Words> instructions;
-    std::vector<uint8_t> data;  ///< loaded at the address in scalar register 1
+    std::vector<uint8_t> data;               ///< loaded at the address in scalar register 1
     std::vector<InstructionSource> sources;  ///< one per instruction
     std::vector<ProgramNode> nodes;
     std::vector<ProgramTensor> inputs;   ///< side by side at the host address in register 2
     std::vector<ProgramTensor> outputs;  ///< side by side at the host address in register 3
 };
 
-/// Container: "TPUP", u32 container version, u64 hash, then sections {u32 tag, u32 crc32, u64 bytes,
-/// payload} in the order CODE, DATA, META (META is UTF-8 JSON), all little-endian.
+/// Container: "TPUP", u32 container version, u64 hash, then sections {u32 tag, u32 crc32, u64
+/// bytes, payload} in the order CODE, DATA, META (META is UTF-8 JSON), all little-endian.
 void write_program(const Program& program, const std::filesystem::path& file);
 
 /// Throws UserError for a file that is truncated, corrupt, or of another version.

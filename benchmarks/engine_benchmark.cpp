@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the three MAC array engines are: simulated multiply-accumulates and cycles per second for
-// tlm, rtl and tandem, in turns within one process, median of several; tandem against rtl as the
-// ratio of neighbouring turns. Writes JSON to stdout, a table to stderr.
+// How fast the three MAC array engines are: simulated multiply-accumulates and cycles per second
+// for tlm, rtl and tandem, in turns within one process, median of several; tandem against rtl as
+// the ratio of neighbouring turns. Writes JSON to stdout, a table to stderr.
 //
 //   engine_benchmark [SIZE ...]     default: 16 128 256
 #include <fmt/format.h>
@@ -29,7 +29,10 @@ constexpr uint64_t kSeed = 1;
 struct Load {
     uint32_t rows;
     std::vector<int8_t> tile, activations;
-    Load(uint32_t size, uint32_t rows_per_tile) : rows(rows_per_tile), tile(size_t{size} * size), activations(size_t{rows_per_tile} * size) {
+    Load(uint32_t size, uint32_t rows_per_tile)
+        : rows(rows_per_tile),
+          tile(size_t{size} * size),
+          activations(size_t{rows_per_tile} * size) {
         std::mt19937_64 random(kSeed);
         for (auto& value : tile) value = static_cast<int8_t>(random());
         for (auto& value : activations) value = static_cast<int8_t>(random());
@@ -37,12 +40,14 @@ struct Load {
 };
 
 /// Runs `blocks` matmuls and returns the seconds they took.
-double run(mxu::MxuEngine& engine, const Load& load, uint32_t blocks, mxu::Cycle& now, uint64_t& id) {
+double run(mxu::MxuEngine& engine, const Load& load, uint32_t blocks, mxu::Cycle& now,
+           uint64_t& id) {
     const auto start = std::chrono::steady_clock::now();
     for (uint32_t block = 0; block < blocks; ++block, ++id) {
         const uint32_t half = static_cast<uint32_t>(id % 2) * load.rows;
         engine.push_weights({id, now + 1, load.tile});
-        engine.push_rows({id, now + 1, load.rows, engine.shape().rows, half, true, block % 2 == 1, load.activations});
+        engine.push_rows({id, now + 1, load.rows, engine.shape().rows, half, true, block % 2 == 1,
+                          load.activations});
         if (block != 0) engine.push_read({id, now + 1, load.rows - half, load.rows, 1});
         while (engine.busy())
             if (const auto event = engine.advance(now + 100000)) now = event->cycle;
@@ -80,21 +85,33 @@ nlohmann::json measure(uint32_t size) {
         if (turn != 0) ratios.push_back(seconds["tandem"].back() / seconds["rtl"].back());
     }
     if (tandem.divergence()) throw std::runtime_error("model and RTL part");
-    nlohmann::json out = {{"size", size}, {"rows_per_tile", rows}, {"tiles", blocks}, {"turns", kTurns}, {"seed", kSeed}};
+    nlohmann::json out = {{"size", size},
+                          {"rows_per_tile", rows},
+                          {"tiles", blocks},
+                          {"turns", kTurns},
+                          {"seed", kSeed}};
     const double macs = static_cast<double>(blocks) * rows * size * size;
     for (const char* name : {"tlm", "rtl", "tandem"}) {
         const double taken = median(seconds[name]);
-        out[name] = {{"gmac_per_second", macs / taken / 1e9},
-                     {"kcycles_per_second", median(cycles[name]) / taken / 1e3},
-                     {"seconds_min", *std::min_element(seconds[name].begin(), seconds[name].end())},
-                     {"seconds_median", taken},
-                     {"seconds_max", *std::max_element(seconds[name].begin(), seconds[name].end())}};
+        out[name] = {
+            {"gmac_per_second", macs / taken / 1e9},
+            {"kcycles_per_second", median(cycles[name]) / taken / 1e3},
+            {"seconds_min", *std::min_element(seconds[name].begin(), seconds[name].end())},
+            {"seconds_median", taken},
+            {"seconds_max", *std::max_element(seconds[name].begin(), seconds[name].end())}};
     }
-    out["tandem_over_rtl"] = {{"min", *std::min_element(ratios.begin(), ratios.end())}, {"median", median(ratios)}, {"max", *std::max_element(ratios.begin(), ratios.end())}};
-    fmt::print(stderr, "{0}x{0}: tlm {1:.1f} GMAC/s, rtl {2:.2f} GMAC/s ({3:.0f} kcycles/s), tandem {4:.2f} GMAC/s, tandem/rtl {5:.3f} ({6:.3f} to {7:.3f})\n", size,
-               out["tlm"]["gmac_per_second"].get<double>(), out["rtl"]["gmac_per_second"].get<double>(), out["rtl"]["kcycles_per_second"].get<double>(),
-               out["tandem"]["gmac_per_second"].get<double>(), out["tandem_over_rtl"]["median"].get<double>(), out["tandem_over_rtl"]["min"].get<double>(),
-               out["tandem_over_rtl"]["max"].get<double>());
+    out["tandem_over_rtl"] = {{"min", *std::min_element(ratios.begin(), ratios.end())},
+                              {"median", median(ratios)},
+                              {"max", *std::max_element(ratios.begin(), ratios.end())}};
+    fmt::print(
+        stderr,
+        "{0}x{0}: tlm {1:.1f} GMAC/s, rtl {2:.2f} GMAC/s ({3:.0f} kcycles/s), tandem {4:.2f} "
+        "GMAC/s, tandem/rtl {5:.3f} ({6:.3f} to {7:.3f})\n",
+        size, out["tlm"]["gmac_per_second"].get<double>(),
+        out["rtl"]["gmac_per_second"].get<double>(), out["rtl"]["kcycles_per_second"].get<double>(),
+        out["tandem"]["gmac_per_second"].get<double>(),
+        out["tandem_over_rtl"]["median"].get<double>(), out["tandem_over_rtl"]["min"].get<double>(),
+        out["tandem_over_rtl"]["max"].get<double>());
     return out;
 }
 

@@ -32,20 +32,26 @@ constexpr const char* kModelLevel = "-O3";    // vectorises the array
 constexpr const char* kRuntimeLevel = "-O1";  // hardly runs, but would take most of the time
 constexpr std::array kRuntimeSources = {"verilated", "verilated_fst_c", "verilated_threads"};
 
-const Command kVerilateFlags = {
-    "--cc",        "-O3",         "--x-assign", "fast",     "--x-initial",       "fast",
-    "--trace-fst", "--timescale", "1ns/1ps",    "--assert", "--trace-max-width", "8192",
-    "--top-module", "tpu_mxu"};
+const Command kVerilateFlags = {"--cc",         "-O3",      "--x-assign",        "fast",
+                                "--x-initial",  "fast",     "--trace-fst",       "--timescale",
+                                "1ns/1ps",      "--assert", "--trace-max-width", "8192",
+                                "--top-module", "tpu_mxu"};
 
 // Symbols are hidden, so that any number of arrays can be loaded at once. TLS descriptors make the
 // thread-local state of Verilator's runtime cheaper to reach.
-const Command kCompileFlags = {
-    "-march=native", "-std=c++20",         "-fPIC",    "-w",
-    "-fno-plt",      "-DVL_TIME_CONTEXT", "-DVL_USER_STOP",  "-fno-gnu-unique",
+const Command kCompileFlags = {"-march=native",
+                               "-std=c++20",
+                               "-fPIC",
+                               "-w",
+                               "-fno-plt",
+                               "-DVL_TIME_CONTEXT",
+                               "-DVL_USER_STOP",
+                               "-fno-gnu-unique",
 #if defined(__x86_64__)
-    "-mtls-dialect=gnu2",
+                               "-mtls-dialect=gnu2",
 #endif
-    "-fvisibility=hidden", "-fvisibility-inlines-hidden"};
+                               "-fvisibility=hidden",
+                               "-fvisibility-inlines-hidden"};
 
 /// FNV-1a, 128 bit. Every item is closed by its length, so that neighbours cannot merge.
 class Fnv128 {
@@ -182,10 +188,10 @@ class Builder {
             options_.cache_dir / (stem + "." + std::to_string(getpid()) + ".failed.log");
         std::error_code error;
         fs::rename(log, kept, error);
-        throw std::runtime_error("building " + stem + " failed with status " +
-                                 std::to_string(status) +
-                                 (status == 127 ? ": is " + command[0] + " installed?" : "") +
-                                 "\n  command: " + quoted(command) + "\n  log:     " + kept.string());
+        throw std::runtime_error(
+            "building " + stem + " failed with status " + std::to_string(status) +
+            (status == 127 ? ": is " + command[0] + " installed?" : "") +
+            "\n  command: " + quoted(command) + "\n  log:     " + kept.string());
     }
 
     /// What the tools say about themselves, and the vector extensions that -march=native selects.
@@ -202,7 +208,8 @@ class Builder {
             if (line.rfind("flags", 0) != 0 && line.rfind("Features", 0) != 0) continue;
             std::istringstream flags(line);
             for (std::string flag; flags >> flag;) {
-                for (const char* prefix : {"avx", "sse", "bmi", "fma", "f16c", "gfni", "asimd", "sve"})
+                for (const char* prefix :
+                     {"avx", "sse", "bmi", "fma", "f16c", "gfni", "asimd", "sve"})
                     if (flag.rfind(prefix, 0) == 0) extensions.push_back(flag);
             }
             break;

@@ -96,9 +96,11 @@ void record(const Probe& probe, VerilatedFst::Buffer* buffer) {
 // Set by the runtime when an assertion fails; its text has gone to stdout by then.
 static std::string failed_assertion;
 
-/// Replaces the runtime's own, which ends the process: a failing assertion is an answer, not a crash.
+/// Replaces the runtime's own, which ends the process: a failing assertion is an answer, not a
+/// crash.
 void vl_stop(const char* filename, int linenum, const char*) {
-    if (failed_assertion.empty()) failed_assertion = std::string(filename) + ":" + std::to_string(linenum);
+    if (failed_assertion.empty())
+        failed_assertion = std::string(filename) + ":" + std::to_string(linenum);
 }
 
 struct TandemArray {

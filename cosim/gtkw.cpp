@@ -21,10 +21,13 @@ class SaveFile {
   public:
     explicit SaveFile(const std::string& path) : out_(path) {}
     std::ofstream& out() { return out_; }
-    void begin_group(const std::string& name) { fmt::print(out_, "@{:x}\n-{}\n", kGroupBegin, name); }
+    void begin_group(const std::string& name) {
+        fmt::print(out_, "@{:x}\n-{}\n", kGroupBegin, name);
+    }
     void end_group(const std::string& name) { fmt::print(out_, "@{:x}\n-{}\n", kGroupEnd, name); }
     void signal(const std::string& name, unsigned bits, unsigned format) {
-        fmt::print(out_, "@{:x}\n{}{}\n", format, name, bits > 1 ? fmt::format("[{}:0]", bits - 1) : "");
+        fmt::print(out_, "@{:x}\n{}{}\n", format, name,
+                   bits > 1 ? fmt::format("[{}:0]", bits - 1) : "");
     }
 
   private:
@@ -32,11 +35,14 @@ class SaveFile {
 };
 
 void rtl_ports(SaveFile& file, mxu::MxuShape shape) {
-    const unsigned address = std::max(1u, static_cast<unsigned>(std::bit_width(shape.accumulator_rows - 1)));
+    const unsigned address =
+        std::max(1u, static_cast<unsigned>(std::bit_width(shape.accumulator_rows - 1)));
     file.begin_group("RTL ports");
-    for (const char* name : {"clk_i", "rst_ni", "wgt_valid_i", "wgt_ready_o"}) file.signal(std::string("rtl.") + name, 1, kBinary);
+    for (const char* name : {"clk_i", "rst_ni", "wgt_valid_i", "wgt_ready_o"})
+        file.signal(std::string("rtl.") + name, 1, kBinary);
     file.signal("rtl.wgt_data_i", shape.cols * 8, kHex);
-    for (const char* name : {"act_valid_i", "act_ready_o", "act_swap_i", "act_accumulate_i"}) file.signal(std::string("rtl.") + name, 1, kBinary);
+    for (const char* name : {"act_valid_i", "act_ready_o", "act_swap_i", "act_accumulate_i"})
+        file.signal(std::string("rtl.") + name, 1, kBinary);
     file.signal("rtl.act_addr_i", address, kDecimal);
     file.signal("rtl.act_data_i", shape.rows * 8, kHex);
     file.signal("rtl.cmt_valid_o", 1, kBinary);
@@ -48,7 +54,8 @@ void rtl_ports(SaveFile& file, mxu::MxuShape shape) {
 void pe(SaveFile& file, uint32_t r, uint32_t c) {
     const std::string scope = fmt::format("pe.r{}_c{}", r, c);
     file.begin_group(fmt::format("PE row {} column {}", r, c));
-    for (const char* name : {"activation", "weight", "shadow"}) file.signal(scope + "." + name, 8, kSigned);
+    for (const char* name : {"activation", "weight", "shadow"})
+        file.signal(scope + "." + name, 8, kSigned);
     file.signal(scope + ".psum", 32, kSigned);
     file.end_group(fmt::format("PE row {} column {}", r, c));
 }
@@ -78,17 +85,23 @@ void model_unit(SaveFile& file, const std::string& name) {
 
 }  // namespace
 
-std::string write_gtkw(const Divergence& divergence, mxu::MxuShape shape, uint64_t period_ps, const std::vector<std::string>& model_units) {
+std::string write_gtkw(const Divergence& divergence, mxu::MxuShape shape, uint64_t period_ps,
+                       const std::vector<std::string>& model_units) {
     const std::filesystem::path wave = std::filesystem::absolute(divergence.wave);
-    const std::string path = std::filesystem::path(divergence.wave).replace_extension(".gtkw").string();
+    const std::string path =
+        std::filesystem::path(divergence.wave).replace_extension(".gtkw").string();
     const mxu::Cycle focus = divergence.pe ? divergence.pe->cycle : divergence.cycle_rtl;
     const uint64_t marker = focus * period_ps, start = (focus > 8 ? focus - 8 : 0) * period_ps;
     // GTKWave's zoom: 200 pixels are 2^-zoom time units; 24 cycles are to fill some 900 pixels.
     const double zoom = -std::log2(24.0 * static_cast<double>(period_ps) * 200.0 / 900.0);
     SaveFile file(path);
-    fmt::print(file.out(), "[dumpfile] \"{}\"\n[timestart] {}\n[size] 1400 900\n[pos] -1 -1\n*{:.6f} {}", wave.string(), start, zoom, marker);
+    fmt::print(file.out(),
+               "[dumpfile] \"{}\"\n[timestart] {}\n[size] 1400 900\n[pos] -1 -1\n*{:.6f} {}",
+               wave.string(), start, zoom, marker);
     for (int i = 0; i < 26; ++i) fmt::print(file.out(), " -1");
-    fmt::print(file.out(), "\n[treeopen] rtl.\n[treeopen] pe.\n[treeopen] model.\n[sst_width] 220\n[signals_width] 300\n");
+    fmt::print(file.out(),
+               "\n[treeopen] rtl.\n[treeopen] pe.\n[treeopen] model.\n[sst_width] "
+               "220\n[signals_width] 300\n");
     if (divergence.pe) wrong_pe(file, *divergence.pe, shape);
     rtl_ports(file, shape);
     for (const auto& unit : model_units) model_unit(file, unit);

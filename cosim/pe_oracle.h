@@ -29,14 +29,16 @@ class PeOracle {
   public:
     using Cycle = mxu::Cycle;
     /// Starts while the array is quiet. Tiles (rows x cols, row 0 first) may be empty: not known.
-    PeOracle(mxu::MxuShape shape, const std::vector<int8_t>& active, const std::vector<int8_t>& shadow);
+    PeOracle(mxu::MxuShape shape, const std::vector<int8_t>& active,
+             const std::vector<int8_t>& shadow);
 
     void weight_row(Cycle edge, uint32_t row, const int8_t* data);
     void activation_row(Cycle edge, const int8_t* data, bool swap);
     /// Compares all PEs after `edge`; call once for every edge, in order.
     std::optional<PeMismatch> check(Cycle edge, const TandemArrayState& state);
 
-    /// What PE(r, c).psum will hold after `edge`, before check(edge) is called; nothing: no row there.
+    /// What PE(r, c).psum will hold after `edge`, before check(edge) is called; nothing: no row
+    /// there.
     std::optional<int32_t> expected_psum(Cycle edge, uint32_t r, uint32_t c) const;
 
   private:
@@ -57,7 +59,9 @@ class PeOracle {
     static constexpr Cycle kNever = ~Cycle{0};
 
     std::shared_ptr<Tile> new_tile(const std::vector<int8_t>& data) const;
-    size_t index(uint32_t r, uint32_t c) const { return size_t{shape_.rows - 1 - r} * shape_.cols + (shape_.cols - 1 - c); }
+    size_t index(uint32_t r, uint32_t c) const {
+        return size_t{shape_.rows - 1 - r} * shape_.cols + (shape_.cols - 1 - c);
+    }
     std::optional<PeMismatch> check_row(Row& row, Cycle edge, const TandemArrayState& state);
     std::optional<PeMismatch> check_planes(Cycle edge, const TandemArrayState& state);
     std::optional<int8_t> expected_weight(Cycle edge, uint32_t r, uint32_t c) const;
@@ -65,9 +69,9 @@ class PeOracle {
 
     const mxu::MxuShape shape_;
     std::deque<Row> rows_;
-    std::deque<Swap> swaps_;                       ///< newest last
-    std::deque<std::shared_ptr<Tile>> tiles_;      ///< in the shadow plane, newest last
-    bool tile_open_ = false;                       ///< the newest tile still misses rows
+    std::deque<Swap> swaps_;                   ///< newest last
+    std::deque<std::shared_ptr<Tile>> tiles_;  ///< in the shadow plane, newest last
+    bool tile_open_ = false;                   ///< the newest tile still misses rows
 };
 
 }  // namespace tandem::cosim

@@ -5,7 +5,8 @@
 
 namespace tandem::cosim {
 
-RandomStream::RandomStream(mxu::MxuEngine& engine, uint64_t seed) : engine_(engine), random_(seed) {}
+RandomStream::RandomStream(mxu::MxuEngine& engine, uint64_t seed)
+    : engine_(engine), random_(seed) {}
 
 void RandomStream::run(uint32_t phases) {
     fill_accumulators();
@@ -34,7 +35,8 @@ void RandomStream::push_phase(uint32_t half) {
         const uint32_t blocks = 1 + static_cast<uint32_t>(below(2));
         for (uint32_t block = 0; block < blocks; ++block) push_block(first_row, depth, block == 0);
     }
-    if (engine_.shape().accumulator_rows > 1) push_reads(engine_.shape().accumulator_rows - depth - first_row, depth);
+    if (engine_.shape().accumulator_rows > 1)
+        push_reads(engine_.shape().accumulator_rows - depth - first_row, depth);
 }
 
 int8_t RandomStream::value() {
@@ -56,14 +58,16 @@ void RandomStream::push_block(uint32_t first_row, uint32_t depth, bool swap) {
     const uint64_t limit = std::min<uint64_t>(depth, kMostRows);
     const uint64_t kind = below(8);
     const auto rows = static_cast<uint32_t>(kind == 0 ? 1 : kind == 1 ? limit : 1 + below(limit));
-    push_rows(static_cast<uint32_t>(first_row + below(depth - rows + 1)), rows, swap, below(2) == 0);
+    push_rows(static_cast<uint32_t>(first_row + below(depth - rows + 1)), rows, swap,
+              below(2) == 0);
 }
 
 void RandomStream::push_rows(uint32_t address, uint32_t rows, bool swap, bool accumulate) {
     std::vector<int8_t> data(size_t{rows} * engine_.shape().rows);
     std::generate(data.begin(), data.end(), [&] { return value(); });
     block_from_ = std::max(block_from_, soon());
-    engine_.push_rows({blocks_++, block_from_, rows, engine_.shape().rows, address, swap, accumulate, data});
+    engine_.push_rows(
+        {blocks_++, block_from_, rows, engine_.shape().rows, address, swap, accumulate, data});
     rows_ += rows;
 }
 
@@ -73,7 +77,8 @@ void RandomStream::push_reads(uint32_t first_row, uint32_t depth) {
         const auto rows = static_cast<uint32_t>(1 + below(std::min<uint64_t>(depth, 32)));
         const auto address = static_cast<uint32_t>(first_row + below(depth - rows + 1));
         read_from_ = std::max(read_from_, soon());
-        engine_.push_read({reads_++, read_from_, address, rows, 1 + static_cast<uint32_t>(below(3))});
+        engine_.push_read(
+            {reads_++, read_from_, address, rows, 1 + static_cast<uint32_t>(below(3))});
     }
 }
 

@@ -12,7 +12,8 @@ using mxu::MxuEvent;
 RtlMxuEngine::RtlMxuEngine(mxu::MxuShape shape, std::shared_ptr<ArrayLibrary> library)
     : shape_(shape), library_(std::move(library)), array_(library_->create()) {
     const TandemArrayInfo& info = library_->info();
-    if (info.rows != shape.rows || info.cols != shape.cols || info.acc_depth != shape.accumulator_rows)
+    if (info.rows != shape.rows || info.cols != shape.cols ||
+        info.acc_depth != shape.accumulator_rows)
         throw std::logic_error("the array does not have the shape of the chip");
     library_->reset(array_);
 }
@@ -46,11 +47,14 @@ void RtlMxuEngine::push_rows(const mxu::RowBlock& block) {
     blocks_.push_back({block, {block.data.begin(), block.data.end()}});
 }
 
-void RtlMxuEngine::push_read(const mxu::AccumulatorRead& read) { reads_.push_back({read, 0, read.from}); }
+void RtlMxuEngine::push_read(const mxu::AccumulatorRead& read) {
+    reads_.push_back({read, 0, read.from});
+}
 
 bool RtlMxuEngine::busy() const {
     if (!failure_.empty()) return false;
-    return !tiles_.empty() || !blocks_.empty() || !reads_.empty() || !in_flight_.empty() || !events_.empty();
+    return !tiles_.empty() || !blocks_.empty() || !reads_.empty() || !in_flight_.empty() ||
+           !events_.empty();
 }
 
 std::optional<MxuEvent> RtlMxuEngine::advance(Cycle until) {
@@ -143,7 +147,8 @@ void RtlMxuEngine::observe_inputs() {
         loaded_until_ = edge_ + shape_.rows + shape_.cols;
         Tile& tile = tiles_.front();
         const uint32_t row = shape_.rows - 1 - tile.rows_done;
-        if (listener_ != nullptr) listener_->on_weight_row(edge_, row, tile.data.data() + size_t{row} * shape_.cols);
+        if (listener_ != nullptr)
+            listener_->on_weight_row(edge_, row, tile.data.data() + size_t{row} * shape_.cols);
         if (++tile.rows_done == shape_.rows) {
             event(MxuEvent::Kind::kTileLoaded, tile.id);
             shadow_tile_ = std::move(tile.data);
@@ -153,7 +158,9 @@ void RtlMxuEngine::observe_inputs() {
     if (ports_.act_valid && ports_.act_ready) {
         Block& block = blocks_.front();
         if (listener_ != nullptr)
-            listener_->on_activation_row(edge_, block.info.id, static_cast<const int8_t*>(ports_.act_data), ports_.act_swap != 0);
+            listener_->on_activation_row(edge_, block.info.id,
+                                         static_cast<const int8_t*>(ports_.act_data),
+                                         ports_.act_swap != 0);
         if (ports_.act_swap) active_tile_ = std::exchange(shadow_tile_, {});
         if (block.rows_done == 0) {
             event(MxuEvent::Kind::kBlockStarted, block.info.id);
@@ -161,7 +168,8 @@ void RtlMxuEngine::observe_inputs() {
         }
         if (injection_ && injection_->at_row == rows_accepted_) {
             // In the PE's register when this row is there; a partial sum is one edge behind.
-            injection_->cycle = edge_ + injection_->pe_row + injection_->pe_col + (injection_->which == PeRegister::kPsum ? 1 : 0);
+            injection_->cycle = edge_ + injection_->pe_row + injection_->pe_col +
+                                (injection_->which == PeRegister::kPsum ? 1 : 0);
             injection_->at_row.reset();
         }
         ++rows_accepted_;
@@ -171,7 +179,9 @@ void RtlMxuEngine::observe_inputs() {
 
 void RtlMxuEngine::observe_outputs() {
     if (ports_.cmt_valid) {
-        if (listener_ != nullptr) listener_->on_commit(edge_, ports_.cmt_addr, static_cast<const int32_t*>(ports_.cmt_data));
+        if (listener_ != nullptr)
+            listener_->on_commit(edge_, ports_.cmt_addr,
+                                 static_cast<const int32_t*>(ports_.cmt_data));
         if (!in_flight_.empty() && --in_flight_.front().rows == 0) {
             event(MxuEvent::Kind::kBlockCommitted, in_flight_.front().id);
             in_flight_.pop_front();
@@ -201,7 +211,8 @@ TandemArrayState RtlMxuEngine::state() const {
 void RtlMxuEngine::apply_injection() {
     if (!injection_ || injection_->at_row || edge_ <= injection_->cycle) return;
     const TandemArrayState state = this->state();
-    const size_t index = size_t{shape_.rows - 1 - injection_->pe_row} * shape_.cols + (shape_.cols - 1 - injection_->pe_col);
+    const size_t index = size_t{shape_.rows - 1 - injection_->pe_row} * shape_.cols +
+                         (shape_.cols - 1 - injection_->pe_col);
     void* plane = nullptr;
     uint32_t bytes = 0;
     switch (injection_->which) {
@@ -218,15 +229,16 @@ void RtlMxuEngine::apply_injection() {
             plane = state.psum, bytes = state.psum_bytes;
             break;
     }
-    static_cast<uint8_t*>(plane)[index * bytes + injection_->bit / 8] ^= static_cast<uint8_t>(1u << (injection_->bit % 8));
+    static_cast<uint8_t*>(plane)[index * bytes + injection_->bit / 8] ^=
+        static_cast<uint8_t>(1u << (injection_->bit % 8));
     injected_ = injection_;
     injection_.reset();
 }
 
 void RtlMxuEngine::open_wave_if_due() {
     if (!wave_ || wave_open_ || edge_ < wave_->from) return;
-    wave_open_ = library_->trace_open(array_, wave_->path.c_str(), edge_, wave_->period_ps, wave_->probes.data(),
-                                      wave_->probes.size()) == 0;
+    wave_open_ = library_->trace_open(array_, wave_->path.c_str(), edge_, wave_->period_ps,
+                                      wave_->probes.data(), wave_->probes.size()) == 0;
     if (!wave_open_) wave_.reset();
 }
 

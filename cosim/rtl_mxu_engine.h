@@ -26,7 +26,8 @@ class ArrayListener {
   public:
     virtual ~ArrayListener() = default;
     virtual void on_weight_row(Cycle, uint32_t /*row*/, const int8_t* /*data*/) {}
-    virtual void on_activation_row(Cycle, uint64_t /*block*/, const int8_t* /*data*/, bool /*swap*/) {}
+    virtual void on_activation_row(Cycle, uint64_t /*block*/, const int8_t* /*data*/,
+                                   bool /*swap*/) {}
     /// An assertion of the RTL failed; `where` is file and line.
     virtual void on_failure(Cycle, const char* /*where*/) {}
     virtual void on_commit(Cycle, uint32_t /*address*/, const int32_t* /*row*/) {}
@@ -74,7 +75,8 @@ class RtlMxuEngine final : public mxu::MxuEngine {
     bool wave_open() const { return wave_open_; }
     void close_wave();
 
-    /// Passes over edges before `until` at which nothing can happen. False: the next edge is not one.
+    /// Passes over edges before `until` at which nothing can happen. False: the next edge is not
+    /// one.
     bool skip_quiet(Cycle until);
     /// One clock edge, whatever is pending.
     void step();
@@ -82,7 +84,8 @@ class RtlMxuEngine final : public mxu::MxuEngine {
     /// Nothing moves inside the array: no row, no weight row on its way down the shadow planes.
     bool quiet() const { return !array_busy_ && edge_ >= loaded_until_; }
     TandemArrayState state() const;
-    /// Tile in use by the PEs and the last complete one in the shadow plane, row 0 first; empty: none yet.
+    /// Tile in use by the PEs and the last complete one in the shadow plane, row 0 first; empty:
+    /// none yet.
     const std::vector<int8_t>& active_tile() const { return active_tile_; }
     const std::vector<int8_t>& shadow_tile() const { return shadow_tile_; }
 

@@ -11,11 +11,16 @@ namespace tandem::cosim {
 
 using mxu::MxuEvent;
 
-TandemEngine::TandemEngine(mxu::MxuShape shape, std::shared_ptr<ArrayLibrary> library, TandemOptions options)
+TandemEngine::TandemEngine(mxu::MxuShape shape, std::shared_ptr<ArrayLibrary> library,
+                           TandemOptions options)
     : options_(std::move(options)), tlm_(shape), rtl_(shape, std::move(library)) {
     rtl_.set_listener(this);
     tlm_.set_block_listener([this](const mxu::TlmMxuEngine::BlockResult& block) {
-        expected_.push_back({block.id, block.first_edge, block.acc_addr, block.rows, {block.sums.begin(), block.sums.end()}});
+        expected_.push_back({block.id,
+                             block.first_edge,
+                             block.acc_addr,
+                             block.rows,
+                             {block.sums.begin(), block.sums.end()}});
     });
 }
 
@@ -23,7 +28,8 @@ void TandemEngine::reset(Cycle cycle) {
     expected_.clear();
     tlm_.reset(cycle);
     rtl_.reset(cycle);
-    if (oracle_ != nullptr) oracle_ = std::make_unique<PeOracle>(shape(), rtl_.active_tile(), rtl_.shadow_tile());
+    if (oracle_ != nullptr)
+        oracle_ = std::make_unique<PeOracle>(shape(), rtl_.active_tile(), rtl_.shadow_tile());
 }
 
 void TandemEngine::push_weights(const mxu::WeightTile& tile) {
@@ -65,12 +71,14 @@ void TandemEngine::compare_event(const std::optional<MxuEvent>& rtl, Cycle until
     // The earlier of the two is the first that the other one does not know.
     const bool tlm_first = tlm && (!rtl || *tlm < *rtl);
     const MxuEvent& first = tlm_first ? *tlm : *rtl;
-    static constexpr const char* kNames[] = {"weight tile loaded", "first row of a block accepted", "last row of a block committed",
+    static constexpr const char* kNames[] = {"weight tile loaded", "first row of a block accepted",
+                                             "last row of a block committed",
                                              "accumulator rows read"};
     Divergence divergence;
     divergence.what = "cycle";
-    divergence.note = fmt::format("event \"{}\" #{} only in the {}", kNames[static_cast<size_t>(first.kind)], first.id,
-                                  tlm_first ? "model" : "RTL");
+    divergence.note =
+        fmt::format("event \"{}\" #{} only in the {}", kNames[static_cast<size_t>(first.kind)],
+                    first.id, tlm_first ? "model" : "RTL");
     divergence.block = expected_.empty() ? 0 : expected_.front().id;
     divergence.cycle_tlm = tlm ? tlm->cycle : 0;
     divergence.cycle_rtl = rtl ? rtl->cycle : 0;
@@ -85,7 +93,8 @@ void TandemEngine::compare_read(const MxuEvent& event) {
     const auto at = static_cast<uint32_t>(a - model.begin());
     Divergence divergence;
     divergence.what = "value";
-    divergence.note = fmt::format("accumulator read #{}, row {} of it", event.id, at / shape().cols);
+    divergence.note =
+        fmt::format("accumulator read #{}, row {} of it", event.id, at / shape().cols);
     divergence.row = at / shape().cols;
     divergence.col = at % shape().cols;
     divergence.cycle_tlm = divergence.cycle_rtl = event.cycle;
@@ -127,7 +136,8 @@ void TandemEngine::compare_row(Cycle edge, uint32_t address, const int32_t* row)
     divergence.cycle_tlm = block.first_edge + block.next_row + mxu::commit_latency(shape());
     const bool same = std::memcmp(expected, row, cols * sizeof(int32_t)) == 0;
     if (!same) {
-        divergence.col = static_cast<uint32_t>(std::mismatch(expected, expected + cols, row).first - expected);
+        divergence.col =
+            static_cast<uint32_t>(std::mismatch(expected, expected + cols, row).first - expected);
         divergence.what = "value";
         divergence.expected = expected[divergence.col];
         divergence.actual = row[divergence.col];
@@ -157,7 +167,8 @@ void TandemEngine::checkpoint_if_due(Cycle until) {
     if (checkpoint_.taken() && now - last_checkpoint_ < kInterval) return;
     last_checkpoint_ = now;
     rtl_.skip_quiet(until);  // a life steps through every edge, so it had better begin late
-    // A wrong weight that nobody has used yet must lie after the checkpoint, or it could not be found.
+    // A wrong weight that nobody has used yet must lie after the checkpoint, or it could not be
+    // found.
     if (checkpoint_.taken() && !planes_are_right()) return;
     if (const auto command = checkpoint_.take()) begin_life(*command);
 }
@@ -205,8 +216,9 @@ void TandemEngine::after_edge(Cycle edge) {
     const auto wrong = oracle_->check(edge, rtl_.state());
     if (mode_ == Mode::kDiagnose) {
         if (wrong)
-            checkpoint_.answer(fmt::format("pe {} {} {} {} {} {}", static_cast<int>(wrong->which), wrong->pe_row, wrong->pe_col,
-                                           wrong->cycle, wrong->expected, wrong->actual));
+            checkpoint_.answer(fmt::format("pe {} {} {} {} {} {}", static_cast<int>(wrong->which),
+                                           wrong->pe_row, wrong->pe_col, wrong->cycle,
+                                           wrong->expected, wrong->actual));
         if (edge >= last_edge_) checkpoint_.answer("none");
     } else if (edge >= divergence_edge_) {
         rtl_.interrupt();
@@ -236,39 +248,48 @@ void TandemEngine::diagnose_and_record() {
         pe.which = static_cast<PeRegister>(which);
         divergence.pe = pe;
     } else {
-        divergence.note += (divergence.note.empty() ? "" : "; ") +
-                           std::string(kind == "none" ? "all PE registers were right up to there: the fault lies outside the PEs"
-                                                      : "the replay ended without an answer");
+        divergence.note +=
+            (divergence.note.empty() ? "" : "; ") +
+            std::string(
+                kind == "none"
+                    ? "all PE registers were right up to there: the fault lies outside the PEs"
+                    : "the replay ended without an answer");
     }
     if (options_.wave_path.empty()) return;
     const Cycle first = divergence.pe ? divergence.pe->cycle : edge;
     divergence.wave_from = first > options_.edges_before ? first - options_.edges_before : 0;
     divergence.wave_to = edge + options_.edges_after;
-    const auto recorded = checkpoint_.revive(fmt::format("record {} {} {} {} {}", divergence.wave_from, edge, divergence.wave_to,
-                                                         divergence.pe ? divergence.pe->pe_row : 0,
-                                                         divergence.pe ? divergence.pe->pe_col : divergence.col));
+    const auto recorded = checkpoint_.revive(
+        fmt::format("record {} {} {} {} {}", divergence.wave_from, edge, divergence.wave_to,
+                    divergence.pe ? divergence.pe->pe_row : 0,
+                    divergence.pe ? divergence.pe->pe_col : divergence.col));
     if (recorded == "recorded")
         divergence.wave = options_.wave_path;
     else
-        divergence.note += (divergence.note.empty() ? "" : "; ") + fmt::format("no waveform: {} cannot be written", options_.wave_path);
+        divergence.note += (divergence.note.empty() ? "" : "; ") +
+                           fmt::format("no waveform: {} cannot be written", options_.wave_path);
 }
 
 /// The PE in question, its neighbours in row and column, and what the model expects of it.
 void TandemEngine::add_pe_probes() {
     const TandemArrayState state = rtl_.state();
     const auto [rows, cols, depth] = shape();
-    const auto at = [](const void* plane, size_t index, uint32_t bytes) { return static_cast<const uint8_t*>(plane) + index * bytes; };
+    const auto at = [](const void* plane, size_t index, uint32_t bytes) {
+        return static_cast<const uint8_t*>(plane) + index * bytes;
+    };
     const auto add_pe = [&](uint32_t r, uint32_t c) {
         const size_t index = size_t{rows - 1 - r} * cols + (cols - 1 - c);
         const char* scope = probe_names_.emplace_back(fmt::format("pe.r{}_c{}", r, c)).c_str();
-        probes_.push_back({scope, "activation", at(state.activation, index, state.activation_bytes), 8});
+        probes_.push_back(
+            {scope, "activation", at(state.activation, index, state.activation_bytes), 8});
         probes_.push_back({scope, "weight", at(state.weight, index, state.weight_bytes), 8});
         probes_.push_back({scope, "shadow", at(state.shadow, index, state.weight_bytes), 8});
         probes_.push_back({scope, "psum", at(state.psum, index, state.psum_bytes), 32});
     };
     constexpr uint32_t kReach = 2;
     const uint32_t r0 = focus_.pe_row, c0 = focus_.pe_col;
-    for (uint32_t r = r0 - std::min(r0, kReach); r <= std::min(rows - 1, r0 + kReach); ++r) add_pe(r, c0);
+    for (uint32_t r = r0 - std::min(r0, kReach); r <= std::min(rows - 1, r0 + kReach); ++r)
+        add_pe(r, c0);
     for (uint32_t c = c0 - std::min(c0, kReach); c <= std::min(cols - 1, c0 + kReach); ++c)
         if (c != c0) add_pe(r0, c);
     const char* scope = probe_names_.emplace_back(fmt::format("expected.r{}_c{}", r0, c0)).c_str();

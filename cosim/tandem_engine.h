@@ -2,10 +2,11 @@
 // Model and RTL in lock-step behind one seam: every accumulator row, its value, its order and its
 // edge, and every event are compared while they happen. The first difference stops the run.
 //
-// For that moment a frozen copy of the simulation (Checkpoint) is kept from a time when the array was
-// quiet and its weight planes were proven right. Revived, it repeats the run up to the difference
-// twice: once comparing every PE register after every edge, which names the PE and the edge, and
-// once recording the waveform of the window around it. A run without difference pays for neither.
+// For that moment a frozen copy of the simulation (Checkpoint) is kept from a time when the array
+// was quiet and its weight planes were proven right. Revived, it repeats the run up to the
+// difference twice: once comparing every PE register after every edge, which names the PE and the
+// edge, and once recording the waveform of the window around it. A run without difference pays for
+// neither.
 #pragma once
 
 #include <chrono>
@@ -23,11 +24,11 @@
 namespace tandem::cosim {
 
 struct TandemOptions {
-    std::string wave_path;        ///< FST of the window; empty: none
-    uint64_t period_ps = 1000;    ///< of the clock, for the wave's time axis
-    Cycle edges_before = 150;     ///< window around the first wrong register
-    Cycle edges_after = 150;      ///< after the row that showed it
-    bool keep_checkpoints = true; ///< false: no fork, hence no PE and no wave
+    std::string wave_path;         ///< FST of the window; empty: none
+    uint64_t period_ps = 1000;     ///< of the clock, for the wave's time axis
+    Cycle edges_before = 150;      ///< window around the first wrong register
+    Cycle edges_after = 150;       ///< after the row that showed it
+    bool keep_checkpoints = true;  ///< false: no fork, hence no PE and no wave
     /// Model signals for the waveform; asked for once.
     std::function<std::vector<TandemProbe>()> model_probes;
     /// Called once, from inside advance(); the engine is dead afterwards.
@@ -97,11 +98,11 @@ class TandemEngine final : public mxu::MxuEngine, private ArrayListener {
     std::chrono::steady_clock::time_point last_checkpoint_{};
     Mode mode_ = Mode::kCompare;
     std::unique_ptr<PeOracle> oracle_;
-    Cycle last_edge_ = 0;              ///< of this life
-    Cycle divergence_edge_ = 0;        ///< where the run that is repeated stopped
-    PeMismatch focus_{};               ///< PE shown in the wave
-    uint32_t expected_psum_ = 0;       ///< probe
-    uint32_t expected_valid_ = 0;      ///< probe
+    Cycle last_edge_ = 0;          ///< of this life
+    Cycle divergence_edge_ = 0;    ///< where the run that is repeated stopped
+    PeMismatch focus_{};           ///< PE shown in the wave
+    uint32_t expected_psum_ = 0;   ///< probe
+    uint32_t expected_valid_ = 0;  ///< probe
     std::deque<std::string> probe_names_;
     std::vector<TandemProbe> probes_;
 };

@@ -11,6 +11,7 @@ namespace tandem::tools {
 
 /// Prints progress on stderr while it builds. Throws UserError when the array cannot be built.
 std::shared_ptr<cosim::ArrayLibrary> load_array(const arch::ChipConfig& chip);
-std::shared_ptr<cosim::ArrayLibrary> load_array(uint32_t rows, uint32_t cols, uint32_t accumulator_rows);
+std::shared_ptr<cosim::ArrayLibrary> load_array(uint32_t rows, uint32_t cols,
+                                                uint32_t accumulator_rows);
 
 }  // namespace tandem::tools

@@ -20,7 +20,11 @@ class ChipProbes {
         std::vector<TandemProbe> probes;
         for (const sim::Unit* unit : chip_.units()) {
             const sim::UnitProbe& probe = unit->probe();
-            const char* scope = scopes_.emplace_back("model." + std::string(isa::kUnitNames[static_cast<size_t>(unit->unit())])).c_str();
+            const char* scope =
+                scopes_
+                    .emplace_back("model." +
+                                  std::string(isa::kUnitNames[static_cast<size_t>(unit->unit())]))
+                    .c_str();
             probes.push_back({scope, "instruction", probe.text, sizeof probe.text * 8});
             probes.push_back({scope, "index", &probe.instruction, 32});
             probes.push_back({scope, "state", &probe.state, 2});

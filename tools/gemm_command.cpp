@@ -33,7 +33,8 @@ std::vector<uint8_t> random_bytes(size_t count, std::mt19937_64& random) {
     return bytes;
 }
 
-compiler::Tensor tensor(const std::string& name, std::vector<int32_t> shape, compiler::DataType type, float scale) {
+compiler::Tensor tensor(const std::string& name, std::vector<int32_t> shape,
+                        compiler::DataType type, float scale) {
     compiler::Tensor t;
     t.name = name;
     t.shape = std::move(shape);
@@ -44,12 +45,14 @@ compiler::Tensor tensor(const std::string& name, std::vector<int32_t> shape, com
 
 /// A network of one fully connected layer.
 compiler::Graph gemm_graph(const GemmArguments& a, std::mt19937_64& random) {
-    const auto m = static_cast<int32_t>(a.m), k = static_cast<int32_t>(a.k), n = static_cast<int32_t>(a.n);
+    const auto m = static_cast<int32_t>(a.m), k = static_cast<int32_t>(a.k),
+               n = static_cast<int32_t>(a.n);
     compiler::Graph graph;
     graph.file = fmt::format("gemm {}x{}x{}", a.m, a.k, a.n);
     // Sums of K random products have a deviation of about 74 * 74 * sqrt(K); keep three of them.
     const float output_scale = 3.0f * 74.0f * 74.0f * std::sqrt(static_cast<float>(a.k)) / 127.0f;
-    graph.tensors = {tensor("A", {m, k}, compiler::DataType::kInt8, 1.0f), tensor("B", {n, k}, compiler::DataType::kInt8, 1.0f),
+    graph.tensors = {tensor("A", {m, k}, compiler::DataType::kInt8, 1.0f),
+                     tensor("B", {n, k}, compiler::DataType::kInt8, 1.0f),
                      tensor("C", {m, n}, compiler::DataType::kInt8, output_scale)};
     graph.tensors[1].is_constant = true;
     graph.tensors[1].data = random_bytes(size_t{a.n} * a.k, random);
@@ -69,16 +72,20 @@ compiler::Graph gemm_graph(const GemmArguments& a, std::mt19937_64& random) {
 }
 
 /// The product by plain loops, from the matrices alone.
-uint64_t count_mismatches(const GemmArguments& a, const compiler::Graph& graph, const std::vector<uint8_t>& input, const std::vector<uint8_t>& output) {
+uint64_t count_mismatches(const GemmArguments& a, const compiler::Graph& graph,
+                          const std::vector<uint8_t>& input, const std::vector<uint8_t>& output) {
     const auto& weights = graph.tensors[1].data;
     const float multiplier = 1.0f / graph.tensors[2].scale();
     uint64_t wrong = 0;
     for (size_t row = 0; row < a.m; ++row)
         for (size_t column = 0; column < a.n; ++column) {
             int32_t sum = 0;
-            for (size_t i = 0; i < a.k; ++i) sum += static_cast<int8_t>(input[row * a.k + i]) * static_cast<int8_t>(weights[column * a.k + i]);
+            for (size_t i = 0; i < a.k; ++i)
+                sum += static_cast<int8_t>(input[row * a.k + i]) *
+                       static_cast<int8_t>(weights[column * a.k + i]);
             const float scaled = std::nearbyint(static_cast<float>(sum) * multiplier);
-            wrong += static_cast<int8_t>(output[row * a.n + column]) != static_cast<int8_t>(std::clamp(scaled, -128.0f, 127.0f));
+            wrong += static_cast<int8_t>(output[row * a.n + column]) !=
+                     static_cast<int8_t>(std::clamp(scaled, -128.0f, 127.0f));
         }
     return wrong;
 }
@@ -97,7 +104,8 @@ int gemm(GemmArguments a) {
     const auto start = std::chrono::steady_clock::now();
     const auto result = run_session(chip, program, input, 1, a.session);
     RunReport report;
-    report.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.wall_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report.peak_rss_bytes = peak_rss_bytes();
     report.seed = a.seed;
     report.backend = a.session.backend;
@@ -105,7 +113,8 @@ int gemm(GemmArguments a) {
     report.mode = a.mode;
     report.model = graph.file;
     report.samples = 1;
-    report.rerun = fmt::format("tandem gemm {} {} {} --chip {} --backend {} --host {} --seed {}", a.m, a.k, a.n, a.chip, a.session.backend, a.session.host, a.seed);
+    report.rerun = fmt::format("tandem gemm {} {} {} --chip {} --backend {} --host {} --seed {}",
+                               a.m, a.k, a.n, a.chip, a.session.backend, a.session.host, a.seed);
     if (result.injected) report.rerun += " --inject '" + result.injected->to_string() + "'";
     if (a.session.functional && !result.divergence && result.failure.empty()) {
         report.check.compared = true;
@@ -122,15 +131,27 @@ void add_gemm_command(CLI::App& app, Action& action) {
     auto* command = app.add_subcommand("gemm", "One matrix product, checked against plain loops");
     auto a = std::make_shared<GemmArguments>();
     command->add_option("M", a->m, "rows of A and C")->required()->check(CLI::Range(1u, 65535u));
-    command->add_option("K", a->k, "columns of A, rows of B")->required()->check(CLI::Range(1u, 65535u));
+    command->add_option("K", a->k, "columns of A, rows of B")
+        ->required()
+        ->check(CLI::Range(1u, 65535u));
     command->add_option("N", a->n, "columns of B and C")->required()->check(CLI::Range(1u, 65535u));
-    command->add_option("--chip", a->chip, "name of a shipped chip, or a chip file")->capture_default_str();
-    command->add_option("--dtype", a->dtype, "element type")->check(CLI::IsMember({"int8"}))->capture_default_str();
-    command->add_option("--backend", a->session.backend, "what computes the MAC array")->check(CLI::IsMember({"tlm", "rtl", "tandem"}))->capture_default_str();
-    command->add_option("--host", a->session.host, "what runs the firmware")->check(CLI::IsMember({"riscv", "native"}))->capture_default_str();
-    command->add_option("--mode", a->mode, "functional: data and time; timing: time only")->check(CLI::IsMember({"functional", "timing"}))->capture_default_str();
+    command->add_option("--chip", a->chip, "name of a shipped chip, or a chip file")
+        ->capture_default_str();
+    command->add_option("--dtype", a->dtype, "element type")
+        ->check(CLI::IsMember({"int8"}))
+        ->capture_default_str();
+    command->add_option("--backend", a->session.backend, "what computes the MAC array")
+        ->check(CLI::IsMember({"tlm", "rtl", "tandem"}))
+        ->capture_default_str();
+    command->add_option("--host", a->session.host, "what runs the firmware")
+        ->check(CLI::IsMember({"riscv", "native"}))
+        ->capture_default_str();
+    command->add_option("--mode", a->mode, "functional: data and time; timing: time only")
+        ->check(CLI::IsMember({"functional", "timing"}))
+        ->capture_default_str();
     command->add_option("--seed", a->seed, "of the matrices")->capture_default_str();
-    command->add_option("--inject", a->session.inject, "flip a bit of the RTL: pe[R][C].psum:bitB@cycle=T, or seed=N");
+    command->add_option("--inject", a->session.inject,
+                        "flip a bit of the RTL: pe[R][C].psum:bitB@cycle=T, or seed=N");
     command->add_option("--json", a->json, "write the report to this file");
     command->add_option("--trace", a->trace, "write a timeline for Perfetto or chrome://tracing");
     command->callback([&action, a] { action = [a] { return gemm(*a); }; });

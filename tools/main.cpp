@@ -13,10 +13,13 @@ int main(int argc, char** argv) {
     using namespace tandem;
     // SystemC's banner does not belong between a user and the answer.
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
-    CLI::App app{"Tandem: one description of a TPU, as a SystemC model and as RTL, run side by side."};
+    CLI::App app{
+        "Tandem: one description of a TPU, as a SystemC model and as RTL, run side by side."};
     app.set_version_flag("--version", TANDEM_VERSION);
     app.require_subcommand(1);
-    app.footer("Exit status: 0 good; 1 a mismatch or divergence; 2 a mistake in usage, configuration or model; 3 a fault of Tandem.");
+    app.footer(
+        "Exit status: 0 good; 1 a mismatch or divergence; 2 a mistake in usage, configuration or "
+        "model; 3 a fault of Tandem.");
     tools::Action action;
     tools::add_chips_command(app, action);
     tools::add_run_command(app, action);

@@ -16,8 +16,10 @@ struct ModelOptions {
     std::string rounding = "single";
 };
 
-/// Compiles a .tflite file, or reads a .tpu file and checks that it is for this chip. Throws UserError.
-arch::Program load_program(const std::string& model, const arch::ChipConfig& chip, const ModelOptions& options);
+/// Compiles a .tflite file, or reads a .tpu file and checks that it is for this chip. Throws
+/// UserError.
+arch::Program load_program(const std::string& model, const arch::ChipConfig& chip,
+                           const ModelOptions& options);
 
 /// The int8 bytes of a .bin (as they are) or .npy file.
 std::vector<uint8_t> read_tensor_file(const std::string& file);

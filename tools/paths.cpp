@@ -31,7 +31,8 @@ std::filesystem::path array_cache_dir() {
     if (const char* dir = environment("TANDEM_ARRAY_CACHE")) return dir;
     const std::filesystem::path built = std::filesystem::path(TANDEM_BUILD_BINARY_DIR) / "arrays";
     if (::access(TANDEM_BUILD_BINARY_DIR, W_OK) == 0) return built;
-    if (const char* dir = environment("XDG_CACHE_HOME")) return std::filesystem::path(dir) / "tandem" / "arrays";
+    if (const char* dir = environment("XDG_CACHE_HOME"))
+        return std::filesystem::path(dir) / "tandem" / "arrays";
     const char* home = environment("HOME");
     return std::filesystem::path(home != nullptr ? home : "/tmp") / ".cache" / "tandem" / "arrays";
 }

@@ -25,15 +25,17 @@ void Progress::update(uint64_t done, uint64_t total) {
     const double seconds = std::chrono::duration<double>(now - start_).count();
     const double rate = static_cast<double>(done) / seconds;
     const double left = static_cast<double>(total - std::min(done, total)) / rate;
-    const double share = total == 0 ? 1.0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+    const double share =
+        total == 0 ? 1.0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
     shown_ = true;
     if (terminal_) {
         constexpr int kWidth = 30;
         const int filled = static_cast<int>(share * kWidth);
-        fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {:3.0f} %  {:.3g} {}/s  {:.0f} s to go", "", filled, "", kWidth - filled, share * 100,
-                   rate, what_, left);
+        fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {:3.0f} %  {:.3g} {}/s  {:.0f} s to go", "",
+                   filled, "", kWidth - filled, share * 100, rate, what_, left);
     } else {
-        fmt::print(stderr, "{:3.0f} %  {}/{} {}  {:.3g}/s  {:.0f} s to go\n", share * 100, done, total, what_, rate, left);
+        fmt::print(stderr, "{:3.0f} %  {}/{} {}  {:.3g}/s  {:.0f} s to go\n", share * 100, done,
+                   total, what_, rate, left);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress of long work on stderr: a bar with rate and time to go on a terminal, a line now and then
-// elsewhere, nothing for what is over within a second.
+// Progress of long work on stderr: a bar with rate and time to go on a terminal, a line now and
+// then elsewhere, nothing for what is over within a second.
 #pragma once
 
 #include <chrono>

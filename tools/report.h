@@ -34,19 +34,21 @@ struct RunReport {
     std::string wave, gtkw;
 };
 
-nlohmann::json make_report(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, const RunReport& run);
+nlohmann::json make_report(const arch::ChipConfig& chip, const arch::Program& program,
+                           const SessionResult& result, const RunReport& run);
 
 /// Useful multiply-accumulates of all runs: sum of M*N*K over the model's operators.
 uint64_t useful_macs(const arch::Program& program, uint64_t runs);
 
-/// Cycles of each unit by cause must add up to the run's cycles, MACs and bytes must be at least the
-/// compulsory ones. Returns the laws that are broken; none in a sound simulator.
-std::vector<std::string> broken_laws(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, uint64_t runs);
+/// Cycles of each unit by cause must add up to the run's cycles, MACs and bytes must be at least
+/// the compulsory ones. Returns the laws that are broken; none in a sound simulator.
+std::vector<std::string> broken_laws(const arch::ChipConfig& chip, const arch::Program& program,
+                                     const SessionResult& result, uint64_t runs);
 
 /// Prints the summary and whatever is wrong, writes the JSON report (unless the path is empty), and
 /// returns the exit status of the run.
-int conclude(const arch::ChipConfig& chip, const arch::Program& program, const SessionResult& result, const RunReport& run,
-             const std::string& json_path);
+int conclude(const arch::ChipConfig& chip, const arch::Program& program,
+             const SessionResult& result, const RunReport& run, const std::string& json_path);
 
 uint64_t peak_rss_bytes();
 

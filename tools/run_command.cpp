@@ -46,20 +46,25 @@ std::vector<uint8_t> load_inputs(const RunArguments& arguments, uint64_t sample_
     if (arguments.inputs.empty()) {
         std::vector<uint8_t> random(sample_bytes * std::max(1u, arguments.count));
         std::mt19937_64 generator(arguments.seed);
-        std::generate(random.begin(), random.end(), [&] { return static_cast<uint8_t>(generator()); });
+        std::generate(random.begin(), random.end(),
+                      [&] { return static_cast<uint8_t>(generator()); });
         return random;
     }
     auto bytes = concatenate(arguments.inputs);
     if (bytes.empty() || bytes.size() % sample_bytes != 0)
-        throw UserError(arguments.inputs.front(), "size", fmt::format("a multiple of {} bytes (the model's input)", sample_bytes),
+        throw UserError(arguments.inputs.front(), "size",
+                        fmt::format("a multiple of {} bytes (the model's input)", sample_bytes),
                         fmt::format("{} bytes", bytes.size()));
     if (arguments.count != 0 && bytes.size() / sample_bytes < arguments.count)
-        throw UserError(arguments.inputs.front(), "samples", fmt::format("--count {}", arguments.count), std::to_string(bytes.size() / sample_bytes));
+        throw UserError(arguments.inputs.front(), "samples",
+                        fmt::format("--count {}", arguments.count),
+                        std::to_string(bytes.size() / sample_bytes));
     if (arguments.count != 0) bytes.resize(sample_bytes * arguments.count);
     return bytes;
 }
 
-OutputCheck check_outputs(const std::vector<uint8_t>& outputs, const std::vector<uint8_t>& expected, uint64_t sample_bytes) {
+OutputCheck check_outputs(const std::vector<uint8_t>& outputs, const std::vector<uint8_t>& expected,
+                          uint64_t sample_bytes) {
     OutputCheck check;
     check.compared = true;
     check.samples = outputs.size() / sample_bytes;
@@ -76,7 +81,8 @@ OutputCheck check_outputs(const std::vector<uint8_t>& outputs, const std::vector
     return check;
 }
 
-double accuracy_of(const std::vector<uint8_t>& outputs, const std::vector<uint8_t>& labels, uint64_t sample_bytes, uint32_t samples) {
+double accuracy_of(const std::vector<uint8_t>& outputs, const std::vector<uint8_t>& labels,
+                   uint64_t sample_bytes, uint32_t samples) {
     uint32_t right = 0;
     for (uint32_t sample = 0; sample < samples; ++sample) {
         const auto* first = reinterpret_cast<const int8_t*>(outputs.data() + sample * sample_bytes);
@@ -86,7 +92,8 @@ double accuracy_of(const std::vector<uint8_t>& outputs, const std::vector<uint8_
 }
 
 std::string rerun_command(const RunArguments& a, const SessionResult& result) {
-    std::string text = fmt::format("tandem run {} --chip {} --backend {} --host {}", a.model, a.chip, a.session.backend, a.session.host);
+    std::string text = fmt::format("tandem run {} --chip {} --backend {} --host {}", a.model,
+                                   a.chip, a.session.backend, a.session.host);
     for (const auto& file : a.inputs) text += " --input " + file;
     if (a.count != 0) text += fmt::format(" --count {}", a.count);
     if (a.model_options.batch != 1) text += fmt::format(" --batch {}", a.model_options.batch);
@@ -96,45 +103,59 @@ std::string rerun_command(const RunArguments& a, const SessionResult& result) {
     return text;
 }
 
-void check_files(const RunArguments& arguments, const std::vector<uint8_t>& expected, const std::vector<uint8_t>& labels, uint64_t output_bytes,
-                 uint32_t samples) {
+void check_files(const RunArguments& arguments, const std::vector<uint8_t>& expected,
+                 const std::vector<uint8_t>& labels, uint64_t output_bytes, uint32_t samples) {
     if (!arguments.expects.empty() && expected.size() < output_bytes * samples)
-        throw UserError(arguments.expects.front(), "size", fmt::format("{} bytes ({} samples of {})", output_bytes * samples, samples, output_bytes),
+        throw UserError(arguments.expects.front(), "size",
+                        fmt::format("{} bytes ({} samples of {})", output_bytes * samples, samples,
+                                    output_bytes),
                         fmt::format("{} bytes", expected.size()));
     if (!arguments.labels.empty() && labels.size() < samples)
-        throw UserError(arguments.labels, "size", fmt::format("{} labels of one byte", samples), fmt::format("{} bytes", labels.size()));
+        throw UserError(arguments.labels, "size", fmt::format("{} labels of one byte", samples),
+                        fmt::format("{} bytes", labels.size()));
 }
 
 int run(RunArguments arguments) {
     const auto chip = arch::find_chip(arguments.chip, chips_dir());
     const auto program = load_program(arguments.model, chip, arguments.model_options);
-    const uint64_t input_bytes = arch::bytes_of(program.inputs) / program.batch, output_bytes = arch::bytes_of(program.outputs) / program.batch;
+    const uint64_t input_bytes = arch::bytes_of(program.inputs) / program.batch,
+                   output_bytes = arch::bytes_of(program.outputs) / program.batch;
     auto inputs = load_inputs(arguments, input_bytes);
     RunReport report;
     report.samples = static_cast<uint32_t>(inputs.size() / input_bytes);
     const uint32_t runs = (report.samples + program.batch - 1) / program.batch;
     inputs.resize(uint64_t{runs} * program.batch * input_bytes);
     auto expected = concatenate(arguments.expects);
-    const auto labels = arguments.labels.empty() ? std::vector<uint8_t>{} : arch::read_file(arguments.labels);
+    const auto labels =
+        arguments.labels.empty() ? std::vector<uint8_t>{} : arch::read_file(arguments.labels);
     check_files(arguments, expected, labels, output_bytes, report.samples);
     if (!arguments.layers.empty()) arguments.session.layers = arch::read_file(arguments.layers);
 
     arguments.session.functional = arguments.mode == "functional";
-    const bool wants_data = !arguments.expects.empty() || !arguments.layers.empty() || !arguments.labels.empty() || !arguments.output.empty();
+    const bool wants_data = !arguments.expects.empty() || !arguments.layers.empty() ||
+                            !arguments.labels.empty() || !arguments.output.empty();
     if (!arguments.session.functional && wants_data)
-        throw UserError("--mode timing moves no data: --expect, --layers, --labels and --output need --mode functional");
+        throw UserError(
+            "--mode timing moves no data: --expect, --layers, --labels and --output need --mode "
+            "functional");
     arguments.session.trace_path = arguments.trace;
     arguments.session.full_wave_path = arguments.wave;
-    arguments.session.wave_path = fmt::format("tandem_divergence_{}.fst", std::filesystem::path(arguments.model).stem().string());
-    if (arguments.session.backend == "tlm" && !arguments.wave.empty()) throw UserError("--wave needs --backend rtl or tandem: the RTL's signals are recorded");
-    if (arguments.verbose) arguments.session.console = [](std::string_view text) { fmt::print(stderr, "firmware: {}\n", text); };
+    arguments.session.wave_path = fmt::format(
+        "tandem_divergence_{}.fst", std::filesystem::path(arguments.model).stem().string());
+    if (arguments.session.backend == "tlm" && !arguments.wave.empty())
+        throw UserError("--wave needs --backend rtl or tandem: the RTL's signals are recorded");
+    if (arguments.verbose)
+        arguments.session.console = [](std::string_view text) {
+            fmt::print(stderr, "firmware: {}\n", text);
+        };
     Progress progress("instructions");
     arguments.session.progress = [&](uint64_t done, uint64_t total) {
         if (done % 256 == 0) progress.update(done, total);
     };
     const auto start = std::chrono::steady_clock::now();
     auto result = run_session(chip, program, inputs, runs, arguments.session);
-    report.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    report.wall_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     report.peak_rss_bytes = peak_rss_bytes();
     report.seed = arguments.seed;
     report.backend = arguments.session.backend;
@@ -146,14 +167,18 @@ int run(RunArguments arguments) {
     result.outputs.resize(output_bytes * report.samples);
     expected.resize(result.outputs.size());
     if (!arguments.output.empty()) arch::write_file(arguments.output, result.outputs);
-    const bool answers = arguments.session.functional && !result.divergence && result.failure.empty();
-    if (answers && !arguments.expects.empty()) report.check = check_outputs(result.outputs, expected, output_bytes);
-    if (answers && !labels.empty()) report.check.accuracy = accuracy_of(result.outputs, labels, output_bytes, report.samples);
+    const bool answers =
+        arguments.session.functional && !result.divergence && result.failure.empty();
+    if (answers && !arguments.expects.empty())
+        report.check = check_outputs(result.outputs, expected, output_bytes);
+    if (answers && !labels.empty())
+        report.check.accuracy = accuracy_of(result.outputs, labels, output_bytes, report.samples);
     report.gtkw = result.gtkw;
 
     const int status = conclude(chip, program, result, report, arguments.json);
     if (!arguments.session.inject.empty() && !result.injected && !result.divergence)
-        throw UserError("--inject", "cycle", "a cycle in which the array is used", arguments.session.inject + ", which was not reached");
+        throw UserError("--inject", "cycle", "a cycle in which the array is used",
+                        arguments.session.inject + ", which was not reached");
     return status;
 }
 
@@ -163,22 +188,40 @@ void add_run_command(CLI::App& app, Action& action) {
     auto* command = app.add_subcommand("run", "Run a network on a chip");
     auto a = std::make_shared<RunArguments>();
     command->add_option("MODEL", a->model, ".tflite, or .tpu (compiled)")->required();
-    command->add_option("--chip", a->chip, "name of a shipped chip, or a chip file")->capture_default_str();
-    command->add_option("--backend", a->session.backend, "what computes the MAC array")->check(CLI::IsMember({"tlm", "rtl", "tandem"}))->capture_default_str();
-    command->add_option("--host", a->session.host, "what runs the firmware")->check(CLI::IsMember({"riscv", "native"}))->capture_default_str();
-    command->add_option("--mode", a->mode, "functional: data and time; timing: time only")->check(CLI::IsMember({"functional", "timing"}))->capture_default_str();
-    command->add_option("--rounding", a->model_options.rounding, "TFLite's convention for requantisation")->check(CLI::IsMember({"single", "gemmlowp"}))->capture_default_str();
-    command->add_option("--batch", a->model_options.batch, "samples per inference")->check(CLI::Range(1u, 65535u))->capture_default_str();
-    command->add_option("--input", a->inputs, "samples, one after another (.bin, .npy); default: seeded random bytes");
+    command->add_option("--chip", a->chip, "name of a shipped chip, or a chip file")
+        ->capture_default_str();
+    command->add_option("--backend", a->session.backend, "what computes the MAC array")
+        ->check(CLI::IsMember({"tlm", "rtl", "tandem"}))
+        ->capture_default_str();
+    command->add_option("--host", a->session.host, "what runs the firmware")
+        ->check(CLI::IsMember({"riscv", "native"}))
+        ->capture_default_str();
+    command->add_option("--mode", a->mode, "functional: data and time; timing: time only")
+        ->check(CLI::IsMember({"functional", "timing"}))
+        ->capture_default_str();
+    command
+        ->add_option("--rounding", a->model_options.rounding,
+                     "TFLite's convention for requantisation")
+        ->check(CLI::IsMember({"single", "gemmlowp"}))
+        ->capture_default_str();
+    command->add_option("--batch", a->model_options.batch, "samples per inference")
+        ->check(CLI::Range(1u, 65535u))
+        ->capture_default_str();
+    command->add_option("--input", a->inputs,
+                        "samples, one after another (.bin, .npy); default: seeded random bytes");
     command->add_option("--expect", a->expects, "outputs to compare with, byte by byte");
-    command->add_option("--layers", a->layers, "outputs of every operator for the first sample, to compare with");
+    command->add_option("--layers", a->layers,
+                        "outputs of every operator for the first sample, to compare with");
     command->add_option("--output", a->output, "write the outputs of all samples to this file");
     command->add_option("--labels", a->labels, "one byte per sample: its class, for the accuracy");
     command->add_option("--count", a->count, "only the first N samples");
     command->add_option("--json", a->json, "write the report to this file");
     command->add_option("--trace", a->trace, "write a timeline for Perfetto or chrome://tracing");
-    command->add_option("--wave", a->wave, "write a waveform of the whole run (FST; backends rtl and tandem)");
-    command->add_option("--inject", a->session.inject, "flip a bit of the RTL: pe[R][C].psum:bitB@cycle=T (.weight, .activation, .shadow), or seed=N");
+    command->add_option("--wave", a->wave,
+                        "write a waveform of the whole run (FST; backends rtl and tandem)");
+    command->add_option("--inject", a->session.inject,
+                        "flip a bit of the RTL: pe[R][C].psum:bitB@cycle=T (.weight, .activation, "
+                        ".shadow), or seed=N");
     command->add_option("--seed", a->seed, "of random inputs")->capture_default_str();
     command->add_flag("--verbose", a->verbose, "show what the firmware prints");
     command->callback([&action, a] { action = [a] { return run(*a); }; });

@@ -15,8 +15,8 @@ namespace tandem::tools {
 
 class RunObserver final : public sim::ChipObserver {
   public:
-    RunObserver(const arch::ChipConfig& chip, const arch::Program& program, uint32_t runs, const SessionOptions& options,
-                sim::UnifiedBuffer& buffer);
+    RunObserver(const arch::ChipConfig& chip, const arch::Program& program, uint32_t runs,
+                const SessionOptions& options, sim::UnifiedBuffer& buffer);
     ~RunObserver() override;
 
     void on_retire(isa::Unit unit, uint32_t index, sim::Cycle start, sim::Cycle end) override;
@@ -40,7 +40,8 @@ class RunObserver final : public sim::ChipObserver {
     uint64_t run_ = 0;
     std::vector<Span> spans_;
     std::vector<LayerStatistics> layers_;
-    std::vector<std::vector<uint32_t>> nodes_done_at_;  ///< by instruction: nodes whose output is complete
+    std::vector<std::vector<uint32_t>>
+        nodes_done_at_;  ///< by instruction: nodes whose output is complete
     uint64_t bytes_compared_ = 0;
     std::optional<LayerMismatch> mismatch_;
     std::ofstream trace_;

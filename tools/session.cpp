@@ -28,20 +28,24 @@ namespace {
 uint64_t total_activation_rows(const arch::Program& program, uint32_t runs) {
     uint64_t rows = 0;
     for (const auto& words : program.instructions)
-        if ((words[0] & 0xff) == static_cast<uint32_t>(isa::Opcode::kMatmul)) rows += isa::Matmul::decode(words).rows;
+        if ((words[0] & 0xff) == static_cast<uint32_t>(isa::Opcode::kMatmul))
+            rows += isa::Matmul::decode(words).rows;
     return rows * runs;
 }
 
 class Session {
   public:
-    Session(const arch::ChipConfig& chip, const arch::Program& program, uint32_t runs, const SessionOptions& options)
+    Session(const arch::ChipConfig& chip, const arch::Program& program, uint32_t runs,
+            const SessionOptions& options)
         : config_(chip), program_(program), runs_(runs), options_(options) {
         sim::Clock::set_resolution();
         // That sc_stop() was called is no news to the user.
-        sc_core::sc_report_handler::set_actions(sc_core::SC_ID_SIMULATION_STOP_CALLED_TWICE_, sc_core::SC_DO_NOTHING);
+        sc_core::sc_report_handler::set_actions(sc_core::SC_ID_SIMULATION_STOP_CALLED_TWICE_,
+                                                sc_core::SC_DO_NOTHING);
         sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
         auto engine = make_engine();
-        chip_ = std::make_unique<sim::TpuChip>("chip", config_, sim::ChipOptions{options_.functional}, std::move(engine));
+        chip_ = std::make_unique<sim::TpuChip>(
+            "chip", config_, sim::ChipOptions{options_.functional}, std::move(engine));
         probes_ = std::make_unique<ChipProbes>(*chip_);
         host::HostConfig host;
         host.kind = options_.host;
@@ -54,7 +58,8 @@ class Session {
         chip_->host_out().bind(host_->dma_in);
         chip_->irq_out().bind(irq_);
         host_->irq_in.bind(irq_);
-        observer_ = std::make_unique<RunObserver>(config_, program_, runs_, options_, chip_->unified_buffer());
+        observer_ = std::make_unique<RunObserver>(config_, program_, runs_, options_,
+                                                  chip_->unified_buffer());
         chip_->services().set_observer(observer_.get());
     }
 
@@ -76,21 +81,27 @@ class Session {
     uint64_t host_memory_bytes() {
         constexpr uint64_t kPage = 4096, kSlack = 16 * kPage;
         image_ = arch::serialise(program_);
-        const uint64_t need = platform::kFirmwareBytes + kSlack + image_.size() +
-                              (arch::bytes_of(program_.inputs) + arch::bytes_of(program_.outputs)) * runs_;
+        const uint64_t need =
+            platform::kFirmwareBytes + kSlack + image_.size() +
+            (arch::bytes_of(program_.inputs) + arch::bytes_of(program_.outputs)) * runs_;
         if (need > platform::kRamMaxBytes)
-            throw UserError(fmt::format("program, inputs and outputs need {} bytes of host memory, it has at most {}: use --count",
-                                        need, platform::kRamMaxBytes));
+            throw UserError(
+                fmt::format("program, inputs and outputs need {} bytes of host memory, it has at "
+                            "most {}: use --count",
+                            need, platform::kRamMaxBytes));
         return std::max<uint64_t>(platform::kRamBytes, (need + kPage - 1) / kPage * kPage);
     }
 
     std::unique_ptr<mxu::MxuEngine> make_engine() {
         const mxu::MxuShape shape{config_.mxu.rows, config_.mxu.cols, config_.mxu.accumulator_rows};
         if (options_.backend == "tlm") {
-            if (!options_.inject.empty()) throw UserError("--inject needs --backend rtl or tandem: it flips a bit of the RTL");
+            if (!options_.inject.empty())
+                throw UserError(
+                    "--inject needs --backend rtl or tandem: it flips a bit of the RTL");
             return std::make_unique<mxu::TlmMxuEngine>(shape);
         }
-        if (!options_.functional) throw UserError("--mode timing moves no data: it goes with --backend tlm only");
+        if (!options_.functional)
+            throw UserError("--mode timing moves no data: it goes with --backend tlm only");
         auto library = load_array(config_);
         std::unique_ptr<mxu::MxuEngine> engine;
         if (options_.backend == "rtl") {
@@ -122,12 +133,14 @@ class Session {
 
     cosim::Injection injection() const {
         const auto& text = options_.inject;
-        if (!text.starts_with("seed=")) return cosim::parse_injection(text, config_.mxu.rows, config_.mxu.cols);
+        if (!text.starts_with("seed="))
+            return cosim::parse_injection(text, config_.mxu.rows, config_.mxu.cols);
         uint64_t seed = 0;
         const auto [end, error] = std::from_chars(text.data() + 5, text.data() + text.size(), seed);
         if (error != std::errc{} || end != text.data() + text.size())
             throw UserError("--inject", "seed", "seed=N with a whole number N", text);
-        return cosim::random_injection(seed, config_.mxu.rows, config_.mxu.cols, total_activation_rows(program_, runs_));
+        return cosim::random_injection(seed, config_.mxu.rows, config_.mxu.cols,
+                                       total_activation_rows(program_, runs_));
     }
 
     void collect(SessionResult& result) {
@@ -139,7 +152,8 @@ class Session {
         result.host_instructions = host_->instructions();
         result.host_seconds = sc_core::sc_time_stamp().to_seconds();
         for (const sim::Unit* unit : chip_->units())
-            result.units.push_back({std::string(isa::kUnitNames[static_cast<size_t>(unit->unit())]), unit->account().cycles()});
+            result.units.push_back({std::string(isa::kUnitNames[static_cast<size_t>(unit->unit())]),
+                                    unit->account().cycles()});
         result.units.push_back({"sequencer", chip_->sequencer().account().cycles()});
         result.traffic_bytes = {{"memory_read", chip_->device_memory().bytes_read()},
                                 {"memory_write", chip_->device_memory().bytes_written()},
@@ -163,8 +177,10 @@ class Session {
         result.divergence_instruction = chip_->mxu().instruction_of_block(result.divergence->block);
         if (result.divergence->wave.empty()) return;
         std::vector<std::string> units;
-        for (const sim::Unit* unit : chip_->units()) units.emplace_back(isa::kUnitNames[static_cast<size_t>(unit->unit())]);
-        result.gtkw = cosim::write_gtkw(*result.divergence, tandem_->shape(), tandem_options().period_ps, units);
+        for (const sim::Unit* unit : chip_->units())
+            units.emplace_back(isa::kUnitNames[static_cast<size_t>(unit->unit())]);
+        result.gtkw = cosim::write_gtkw(*result.divergence, tandem_->shape(),
+                                        tandem_options().period_ps, units);
     }
 
     void collect_job(SessionResult& result) {
@@ -175,8 +191,10 @@ class Session {
             result.failure = "host CPU: " + host_->fault();
         } else if (job.status != 0 || job.runs_done != runs_) {
             const std::string message(job.message, strnlen(job.message, sizeof job.message));
-            result.failure = fmt::format("firmware: {} (stage {}; device error {}: {}; at {})", message, job.stage, job.error_code,
-                                         arch::describe(static_cast<arch::DeviceError>(job.error_code)), job.error_info);
+            result.failure = fmt::format(
+                "firmware: {} (stage {}; device error {}: {}; at {})", message, job.stage,
+                job.error_code, arch::describe(static_cast<arch::DeviceError>(job.error_code)),
+                job.error_info);
         }
     }
 
@@ -196,8 +214,9 @@ class Session {
 
 }  // namespace
 
-SessionResult run_session(const arch::ChipConfig& chip, const arch::Program& program, const std::vector<uint8_t>& inputs,
-                          uint32_t runs, const SessionOptions& options) {
+SessionResult run_session(const arch::ChipConfig& chip, const arch::Program& program,
+                          const std::vector<uint8_t>& inputs, uint32_t runs,
+                          const SessionOptions& options) {
     Session session(chip, program, runs, options);
     return session.run(inputs);
 }

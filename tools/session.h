@@ -20,21 +20,23 @@
 namespace tandem::tools {
 
 struct SessionOptions {
-    std::string backend = "tlm";   ///< tlm, rtl, tandem
-    std::string host = "riscv";    ///< riscv, native
+    std::string backend = "tlm";  ///< tlm, rtl, tandem
+    std::string host = "riscv";   ///< riscv, native
     bool functional = true;
-    std::string inject;            ///< --inject, or empty
-    std::string wave_path;         ///< of the window around a divergence
-    std::string full_wave_path;    ///< of the whole run; empty: none
-    std::string trace_path;        ///< timeline for Perfetto; empty: none
+    std::string inject;                ///< --inject, or empty
+    std::string wave_path;             ///< of the window around a divergence
+    std::string full_wave_path;        ///< of the whole run; empty: none
+    std::string trace_path;            ///< timeline for Perfetto; empty: none
     uint64_t timeout_us = 60'000'000;  ///< simulated time for one inference, as the driver sees it
-    std::vector<uint8_t> layers;   ///< expected outputs of all operators of the first sample; empty: do not compare
-    std::function<void(std::string_view)> console;  ///< what the firmware prints
+    std::vector<uint8_t>
+        layers;  ///< expected outputs of all operators of the first sample; empty: do not compare
+    std::function<void(std::string_view)> console;                ///< what the firmware prints
     std::function<void(uint64_t done, uint64_t total)> progress;  ///< instructions retired
 };
 
 struct LayerStatistics {
-    uint64_t cycles = 0;  ///< from the first start to the last end of its instructions, summed over runs
+    uint64_t cycles =
+        0;  ///< from the first start to the last end of its instructions, summed over runs
 };
 
 struct LayerMismatch {
@@ -55,7 +57,7 @@ struct SessionResult {
     uint64_t instructions = 0;
     uint64_t mxu_busy_cycles = 0;
     uint64_t host_instructions = 0;
-    double host_seconds = 0;       ///< simulated time of the whole job
+    double host_seconds = 0;  ///< simulated time of the whole job
     std::vector<UnitStatistics> units;
     std::map<std::string, uint64_t> traffic_bytes;
     std::vector<LayerStatistics> layers;
@@ -68,11 +70,12 @@ struct SessionResult {
     std::string gtkw;  ///< save file for the divergence's waveform, empty: none
     std::optional<cosim::Injection> injected;
     std::string assertion;  ///< file and line of a failed assertion, backend rtl
-    std::string failure;  ///< of firmware or device; empty: the job is done
+    std::string failure;    ///< of firmware or device; empty: the job is done
 };
 
 /// `inputs` holds `runs` times the bytes of the program's inputs.
-SessionResult run_session(const arch::ChipConfig& chip, const arch::Program& program, const std::vector<uint8_t>& inputs,
-                          uint32_t runs, const SessionOptions& options);
+SessionResult run_session(const arch::ChipConfig& chip, const arch::Program& program,
+                          const std::vector<uint8_t>& inputs, uint32_t runs,
+                          const SessionOptions& options);
 
 }  // namespace tandem::tools

@@ -33,14 +33,14 @@ void describe_nodes(const LegalGraph& legal, const Placement& placement,
     for (uint32_t i = 0; i < steps.size(); ++i)
         if (steps[i].buffer >= 0) last_writer[static_cast<size_t>(steps[i].buffer)] = i;
     for (const LegalNode& node : legal.nodes)
-        program.nodes.push_back({.index = node.index,
-                                 .op = node.op,
-                                 .name = node.name,
-                                 .macs = node.macs,
-                                 .output_address = placement.buffers[node.output],
-                                 .output_bytes =
-                                     static_cast<uint32_t>(legal.buffers[node.output].bytes),
-                                 .last_instruction = last_writer[node.output]});
+        program.nodes.push_back(
+            {.index = node.index,
+             .op = node.op,
+             .name = node.name,
+             .macs = node.macs,
+             .output_address = placement.buffers[node.output],
+             .output_bytes = static_cast<uint32_t>(legal.buffers[node.output].bytes),
+             .last_instruction = last_writer[node.output]});
 }
 
 std::vector<arch::ProgramTensor> describe_tensors(const LegalGraph& legal,

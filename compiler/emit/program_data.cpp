@@ -16,10 +16,10 @@ void check_size(uint64_t bytes, const LegalGraph& graph, const LegalNode& node,
                 const arch::ChipConfig& chip) {
     const uint64_t limit = std::min<uint64_t>(chip.memory.bytes, UINT32_MAX);
     if (bytes > limit)
-        throw UserError(graph.file, node.text,
-                        "weights that fit into the device memory of " + std::to_string(limit) +
-                            " bytes",
-                        std::to_string(bytes) + " bytes needed up to this node");
+        throw UserError(
+            graph.file, node.text,
+            "weights that fit into the device memory of " + std::to_string(limit) + " bytes",
+            std::to_string(bytes) + " bytes needed up to this node");
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ Access window_bytes(const isa::Geometry& g, const isa::Matmul& matmul) {
         return static_cast<uint64_t>(std::clamp<int64_t>(ih, 0, g.in_height - 1));
     };
     const uint64_t first = matmul.row_start, last = first + matmul.rows - 1;
-    const uint64_t begin = first / positions * g.image_stride +
-                           row_of(first, 0) * g.in_width * g.pixel_stride;
+    const uint64_t begin =
+        first / positions * g.image_stride + row_of(first, 0) * g.in_width * g.pixel_stride;
     // Images follow one another, so that the last row of the last image lies behind all others.
     const uint64_t last_pixel = (row_of(last, g.kernel_h - 1u) + 1) * g.in_width - 1;
     const uint64_t end =
@@ -243,8 +243,8 @@ class StepEmitter {
         const uint32_t channel = group.out_channel + block.n_start;
         const uint64_t first_row = block.m_start + row;
         isa::Activate a;
-        a.ub_addr = static_cast<uint32_t>(address(node().output) + first_row * op.out_channels +
-                                          channel);
+        a.ub_addr =
+            static_cast<uint32_t>(address(node().output) + first_row * op.out_channels + channel);
         a.params_addr =
             params_address() + channel * static_cast<uint32_t>(sizeof(numerics::ChannelParams));
         a.acc_addr = fit<uint16_t>(acc_addr + row, "accumulator rows");
@@ -297,10 +297,9 @@ class StepEmitter {
             add.count = static_cast<uint32_t>(count);
             add.params_addr = params_address();
             add.rounding = rounding();
-            add_for_node(add,
-                         {buffer_bytes(add.a_addr, count), buffer_bytes(add.b_addr, count),
-                          params()},
-                         {buffer_bytes(add.out_addr, count)});
+            add_for_node(
+                add, {buffer_bytes(add.a_addr, count), buffer_bytes(add.b_addr, count), params()},
+                {buffer_bytes(add.out_addr, count)});
         }
     }
 

@@ -5,13 +5,20 @@ namespace tandem::compiler {
 
 std::string_view data_type_name(DataType type) {
     switch (type) {
-        case DataType::kFloat32: return "FLOAT32";
-        case DataType::kInt8: return "INT8";
-        case DataType::kUint8: return "UINT8";
-        case DataType::kInt16: return "INT16";
-        case DataType::kInt32: return "INT32";
-        case DataType::kInt64: return "INT64";
-        case DataType::kOther: break;
+        case DataType::kFloat32:
+            return "FLOAT32";
+        case DataType::kInt8:
+            return "INT8";
+        case DataType::kUint8:
+            return "UINT8";
+        case DataType::kInt16:
+            return "INT16";
+        case DataType::kInt32:
+            return "INT32";
+        case DataType::kInt64:
+            return "INT64";
+        case DataType::kOther:
+            break;
     }
     return "another type";
 }
@@ -19,27 +26,41 @@ std::string_view data_type_name(DataType type) {
 size_t data_type_bytes(DataType type) {
     switch (type) {
         case DataType::kInt8:
-        case DataType::kUint8: return 1;
-        case DataType::kInt16: return 2;
+        case DataType::kUint8:
+            return 1;
+        case DataType::kInt16:
+            return 2;
         case DataType::kFloat32:
-        case DataType::kInt32: return 4;
-        case DataType::kInt64: return 8;
-        case DataType::kOther: break;
+        case DataType::kInt32:
+            return 4;
+        case DataType::kInt64:
+            return 8;
+        case DataType::kOther:
+            break;
     }
     return 0;
 }
 
 std::string_view operator_name(Operator op) {
     switch (op) {
-        case Operator::kConv2d: return "CONV_2D";
-        case Operator::kDepthwiseConv2d: return "DEPTHWISE_CONV_2D";
-        case Operator::kFullyConnected: return "FULLY_CONNECTED";
-        case Operator::kAdd: return "ADD";
-        case Operator::kAveragePool2d: return "AVERAGE_POOL_2D";
-        case Operator::kMaxPool2d: return "MAX_POOL_2D";
-        case Operator::kMean: return "MEAN";
-        case Operator::kReshape: return "RESHAPE";
-        case Operator::kSoftmax: return "SOFTMAX";
+        case Operator::kConv2d:
+            return "CONV_2D";
+        case Operator::kDepthwiseConv2d:
+            return "DEPTHWISE_CONV_2D";
+        case Operator::kFullyConnected:
+            return "FULLY_CONNECTED";
+        case Operator::kAdd:
+            return "ADD";
+        case Operator::kAveragePool2d:
+            return "AVERAGE_POOL_2D";
+        case Operator::kMaxPool2d:
+            return "MAX_POOL_2D";
+        case Operator::kMean:
+            return "MEAN";
+        case Operator::kReshape:
+            return "RESHAPE";
+        case Operator::kSoftmax:
+            return "SOFTMAX";
     }
     return "?";
 }

@@ -111,8 +111,8 @@ class NodeChecker {
             const double product =
                 double{graph_.input(node_, 0).scale()} * weight_scales[i % weight_scales.size()];
             if (!(std::abs(product - scales[i]) <= 0.02 * step))
-                fail(named(bias, "bias"), "scale " + std::to_string(product) +
-                                              " (input scale * weight scale)",
+                fail(named(bias, "bias"),
+                     "scale " + std::to_string(product) + " (input scale * weight scale)",
                      std::to_string(scales[i]));
         }
     }
@@ -122,8 +122,7 @@ class NodeChecker {
         const Tensor& in = graph_.input(node_, 0);
         for (const int32_t value : {sliding.stride_h, sliding.stride_w, sliding.dilation_h,
                                     sliding.dilation_w, kernel_h, kernel_w})
-            if (value < 1)
-                fail("kernel, stride and dilation", "at least 1", std::to_string(value));
+            if (value < 1) fail("kernel, stride and dilation", "at least 1", std::to_string(value));
         const int64_t height = output_extent(in.shape[1], kernel_h, sliding.stride_h,
                                              sliding.dilation_h, sliding.padding);
         const int64_t width = output_extent(in.shape[2], kernel_w, sliding.stride_w,
@@ -224,8 +223,7 @@ class NodeChecker {
         const Tensor& in = graph_.input(node_, 0);
         check_activation(in, "input");
         if (in.elements() != graph_.output(node_).elements())
-            fail(named(graph_.output(node_), "output"),
-                 std::to_string(in.elements()) + " elements",
+            fail(named(graph_.output(node_), "output"), std::to_string(in.elements()) + " elements",
                  shape_text(graph_.output(node_).shape));
     }
 

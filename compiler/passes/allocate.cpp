@@ -45,8 +45,8 @@ std::vector<Item> buffer_lifetimes(const LegalGraph& graph) {
 std::vector<Item> lifetimes(const LegalGraph& graph, uint32_t prefetch_nodes) {
     std::vector<Item> items = buffer_lifetimes(graph);
     for (size_t n = 0; n < graph.nodes.size(); ++n)
-        items.push_back({aligned(graph.nodes[n].params.size()),
-                         n - std::min<size_t>(n, prefetch_nodes), n, 0});
+        items.push_back(
+            {aligned(graph.nodes[n].params.size()), n - std::min<size_t>(n, prefetch_nodes), n, 0});
     return items;
 }
 

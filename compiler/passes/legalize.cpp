@@ -210,16 +210,18 @@ class Legalizer {
         const auto& s = in().shape;
         PoolOp op;
         op.window = image_window(in(), {s[0], 1, 1, s[3]}, s[1], s[2],
-                                 {.padding = Padding::kValid, .stride_h = 1, .stride_w = 1,
-                                  .dilation_h = 1, .dilation_w = 1});
+                                 {.padding = Padding::kValid,
+                                  .stride_h = 1,
+                                  .stride_w = 1,
+                                  .dilation_h = 1,
+                                  .dilation_w = 1});
         op.images = batched(static_cast<uint64_t>(s[0]));
         op.kind = PoolKind::kMean;
         op.range = output_range(out(), Activation::kNone, legal_.rounding);
         const auto count = static_cast<uint32_t>(s[1] * s[2]);
-        const Multiplier m =
-            mean_multiplier(in().scale(), out().scale(), count, legal_.rounding);
-        const numerics::ChannelParams params{
-            -in().zero_point() * static_cast<int32_t>(count), m.value, m.shift};
+        const Multiplier m = mean_multiplier(in().scale(), out().scale(), count, legal_.rounding);
+        const numerics::ChannelParams params{-in().zero_point() * static_cast<int32_t>(count),
+                                             m.value, m.shift};
         current_.params = bytes_of(&params, 1);
         current_.work = op;
     }

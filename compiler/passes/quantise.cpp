@@ -58,10 +58,14 @@ OutputRange output_range(const Tensor& tensor, Activation activation, Rounding r
         return static_cast<int32_t>(std::clamp(rounded + zero, -128.0, 127.0));
     };
     switch (activation) {
-        case Activation::kNone: break;
-        case Activation::kRelu: return {zero, level(0.0f), 127};
-        case Activation::kReluN1To1: return {zero, level(-1.0f), level(1.0f)};
-        case Activation::kRelu6: return {zero, level(0.0f), level(6.0f)};
+        case Activation::kNone:
+            break;
+        case Activation::kRelu:
+            return {zero, level(0.0f), 127};
+        case Activation::kReluN1To1:
+            return {zero, level(-1.0f), level(1.0f)};
+        case Activation::kRelu6:
+            return {zero, level(0.0f), level(6.0f)};
     }
     return {zero, -128, 127};
 }

@@ -103,7 +103,9 @@ class Synchroniser {
         if (unit != isa::Unit::kVector)
             throw std::logic_error("no room for a third signal in unit " +
                                    std::string(isa::kUnitNames[index_of(unit)]));
-        Step carrier{.instruction = pool_window_, .reads = {}, .writes = {},
+        Step carrier{.instruction = pool_window_,
+                     .reads = {},
+                     .writes = {},
                      .source = out_[static_cast<size_t>(number)].step.source};
         carrier.header() = {};
         set_signal(carrier, raised);
@@ -115,9 +117,12 @@ class Synchroniser {
 
     static bool set_signal(Step& step, uint8_t raised) {
         isa::Header& header = step.header();
-        if (header.signal_a == 0) header.signal_a = raised;
-        else if (header.signal_b == 0) header.signal_b = raised;
-        else return false;
+        if (header.signal_a == 0)
+            header.signal_a = raised;
+        else if (header.signal_b == 0)
+            header.signal_b = raised;
+        else
+            return false;
         return true;
     }
 
@@ -149,9 +154,8 @@ class Synchroniser {
         const size_t unit = index_of(step.unit());
         unit_clock_[unit] = clock;
         for (const Access& access : step.reads)
-            map(access).for_range(access.begin, access.end, [&](AccessMap::Segment& s) {
-                s.readers[unit] = number;
-            });
+            map(access).for_range(access.begin, access.end,
+                                  [&](AccessMap::Segment& s) { s.readers[unit] = number; });
         for (const Access& access : step.writes)
             map(access).write(access.begin, access.end, number, unit);
         if (const auto* window = std::get_if<isa::SetPoolWindow>(&step.instruction))
@@ -176,12 +180,23 @@ class Synchroniser {
     std::array<std::array<uint8_t, kUnits>, kUnits> flags_{};
     uint8_t flags_used_ = 0;
     /// Repeated to carry a signal; any valid window before the program sets one.
-    isa::SetPoolWindow pool_window_{
-        .header = {},
-        .geometry = {.in_height = 1, .in_width = 1, .pixel_stride = 1, .channels = 1,
-                     .kernel_h = 1, .kernel_w = 1, .stride_h = 1, .stride_w = 1,
-                     .dilation_h = 1, .dilation_w = 1, .pad_top = 0, .pad_left = 0,
-                     .out_height = 1, .out_width = 1, .image_stride = 0, .pad_value = 0}};
+    isa::SetPoolWindow pool_window_{.header = {},
+                                    .geometry = {.in_height = 1,
+                                                 .in_width = 1,
+                                                 .pixel_stride = 1,
+                                                 .channels = 1,
+                                                 .kernel_h = 1,
+                                                 .kernel_w = 1,
+                                                 .stride_h = 1,
+                                                 .stride_w = 1,
+                                                 .dilation_h = 1,
+                                                 .dilation_w = 1,
+                                                 .pad_top = 0,
+                                                 .pad_left = 0,
+                                                 .out_height = 1,
+                                                 .out_width = 1,
+                                                 .image_stride = 0,
+                                                 .pad_value = 0}};
 };
 
 }  // namespace

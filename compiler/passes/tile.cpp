@@ -23,10 +23,9 @@ void append_tiles(const MatmulGroup& group, uint32_t n_start, uint32_t n_len,
         out.resize(base + size_t{mxu.rows} * mxu.cols);
         const uint32_t k_len = std::min(mxu.rows, group.k - k_start);
         for (uint32_t k = 0; k < k_len; ++k)
-            std::copy_n(group.weights.begin() + static_cast<ptrdiff_t>(
-                                                    size_t{k_start + k} * group.n + n_start),
-                        n_len,
-                        out.begin() + static_cast<ptrdiff_t>(base + size_t{k} * mxu.cols));
+            std::copy_n(group.weights.begin() +
+                            static_cast<ptrdiff_t>(size_t{k_start + k} * group.n + n_start),
+                        n_len, out.begin() + static_cast<ptrdiff_t>(base + size_t{k} * mxu.cols));
     }
 }
 
@@ -38,8 +37,8 @@ TilePlan plan_tiles(const MatmulOp& op, const arch::ChipConfig::Mxu& mxu) {
     for (uint32_t g = 0; g < op.groups.size(); ++g) {
         const MatmulGroup& group = op.groups[g];
         for (uint32_t n_start = 0; n_start < group.n; n_start += mxu.cols) {
-            MatmulBlock block{.group = g, .n_start = n_start,
-                              .n_len = std::min(mxu.cols, group.n - n_start)};
+            MatmulBlock block{
+                .group = g, .n_start = n_start, .n_len = std::min(mxu.cols, group.n - n_start)};
             block.first_tile =
                 static_cast<uint32_t>(plan.weights.size() / (size_t{mxu.rows} * mxu.cols));
             block.k_tiles = static_cast<uint32_t>(divide_up(group.k, mxu.rows));

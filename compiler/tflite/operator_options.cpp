@@ -31,17 +31,24 @@ class OptionsReader {
 
     Attributes read() const {
         switch (node_.op) {
-            case Operator::kConv2d: return conv();
-            case Operator::kDepthwiseConv2d: return depthwise();
-            case Operator::kFullyConnected: return fully_connected();
+            case Operator::kConv2d:
+                return conv();
+            case Operator::kDepthwiseConv2d:
+                return depthwise();
+            case Operator::kFullyConnected:
+                return fully_connected();
             case Operator::kAdd:
-                return AddAttributes{activation(
-                    require(source_.builtin_options_as_AddOptions(), "AddOptions")
-                        .fused_activation_function())};
+                return AddAttributes{
+                    activation(require(source_.builtin_options_as_AddOptions(), "AddOptions")
+                                   .fused_activation_function())};
             case Operator::kAveragePool2d:
-            case Operator::kMaxPool2d: return pool();
-            case Operator::kMean: return mean();
-            case Operator::kReshape: need_inputs(1); return ReshapeAttributes{};
+            case Operator::kMaxPool2d:
+                return pool();
+            case Operator::kMean:
+                return mean();
+            case Operator::kReshape:
+                need_inputs(1);
+                return ReshapeAttributes{};
             case Operator::kSoftmax:
                 return SoftmaxAttributes{
                     require(source_.builtin_options_as_SoftmaxOptions(), "SoftmaxOptions").beta()};
@@ -72,16 +79,22 @@ class OptionsReader {
 
     Activation activation(tflite::ActivationFunctionType type) const {
         switch (type) {
-            case tflite::ActivationFunctionType::NONE: return Activation::kNone;
-            case tflite::ActivationFunctionType::RELU: return Activation::kRelu;
-            case tflite::ActivationFunctionType::RELU_N1_TO_1: return Activation::kReluN1To1;
-            case tflite::ActivationFunctionType::RELU6: return Activation::kRelu6;
-            default: break;
+            case tflite::ActivationFunctionType::NONE:
+                return Activation::kNone;
+            case tflite::ActivationFunctionType::RELU:
+                return Activation::kRelu;
+            case tflite::ActivationFunctionType::RELU_N1_TO_1:
+                return Activation::kReluN1To1;
+            case tflite::ActivationFunctionType::RELU6:
+                return Activation::kRelu6;
+            default:
+                break;
         }
         fail("fused activation", "NONE, RELU, RELU_N1_TO_1 or RELU6",
-             type == tflite::ActivationFunctionType::TANH       ? "TANH"
-             : type == tflite::ActivationFunctionType::SIGN_BIT ? "SIGN_BIT"
-                                                        : std::to_string(static_cast<int>(type)));
+             type == tflite::ActivationFunctionType::TANH ? "TANH"
+             : type == tflite::ActivationFunctionType::SIGN_BIT
+                 ? "SIGN_BIT"
+                 : std::to_string(static_cast<int>(type)));
     }
 
     Padding padding(tflite::Padding value) const {
@@ -109,15 +122,15 @@ class OptionsReader {
     }
 
     Attributes depthwise() const {
-        const auto& options = require(source_.builtin_options_as_DepthwiseConv2DOptions(),
-                                      "DepthwiseConv2DOptions");
+        const auto& options =
+            require(source_.builtin_options_as_DepthwiseConv2DOptions(), "DepthwiseConv2DOptions");
         return DepthwiseAttributes{sliding(options), options.depth_multiplier(),
                                    activation(options.fused_activation_function())};
     }
 
     Attributes fully_connected() const {
-        const auto& options = require(source_.builtin_options_as_FullyConnectedOptions(),
-                                      "FullyConnectedOptions");
+        const auto& options =
+            require(source_.builtin_options_as_FullyConnectedOptions(), "FullyConnectedOptions");
         if (options.weights_format() != tflite::FullyConnectedOptionsWeightsFormat::DEFAULT)
             fail("weights format", "DEFAULT (0)",
                  std::to_string(static_cast<int>(options.weights_format())));
@@ -140,8 +153,9 @@ class OptionsReader {
         need_inputs(2);
         const Tensor& axes = graph_.input(node_, 1);
         if (!axes.is_constant || axes.type != DataType::kInt32)
-            fail("axes", "constant INT32", std::string(data_type_name(axes.type)) +
-                                               (axes.is_constant ? "" : ", not constant"));
+            fail("axes", "constant INT32",
+                 std::string(data_type_name(axes.type)) +
+                     (axes.is_constant ? "" : ", not constant"));
         const auto rank = static_cast<int32_t>(graph_.input(node_, 0).shape.size());
         std::vector<int32_t> values(axes.elements());
         std::memcpy(values.data(), axes.data.data(), values.size() * sizeof(int32_t));

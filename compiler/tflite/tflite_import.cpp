@@ -22,13 +22,20 @@ constexpr int64_t kMaxElements = std::numeric_limits<int32_t>::max();
 
 std::optional<DataType> data_type(tflite::TensorType type) {
     switch (type) {
-        case tflite::TensorType::FLOAT32: return DataType::kFloat32;
-        case tflite::TensorType::INT8: return DataType::kInt8;
-        case tflite::TensorType::UINT8: return DataType::kUint8;
-        case tflite::TensorType::INT16: return DataType::kInt16;
-        case tflite::TensorType::INT32: return DataType::kInt32;
-        case tflite::TensorType::INT64: return DataType::kInt64;
-        default: break;
+        case tflite::TensorType::FLOAT32:
+            return DataType::kFloat32;
+        case tflite::TensorType::INT8:
+            return DataType::kInt8;
+        case tflite::TensorType::UINT8:
+            return DataType::kUint8;
+        case tflite::TensorType::INT16:
+            return DataType::kInt16;
+        case tflite::TensorType::INT32:
+            return DataType::kInt32;
+        case tflite::TensorType::INT64:
+            return DataType::kInt64;
+        default:
+            break;
     }
     if (type < tflite::TensorType::MIN || type > tflite::TensorType::MAX) return std::nullopt;
     return DataType::kOther;
@@ -145,8 +152,8 @@ class Importer {
         const int32_t axis = source->quantized_dimension();
         if (scales->size() > 1) {
             if (axis < 0 || static_cast<size_t>(axis) >= shape.size())
-                fail(where + ": quantized dimension",
-                     "less than " + std::to_string(shape.size()), std::to_string(axis));
+                fail(where + ": quantized dimension", "less than " + std::to_string(shape.size()),
+                     std::to_string(axis));
             const auto extent = static_cast<size_t>(shape[static_cast<size_t>(axis)]);
             if (scales->size() != extent)
                 fail(where + ": scales", "1 or " + std::to_string(extent),

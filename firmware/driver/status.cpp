@@ -5,25 +5,44 @@ namespace tandem::firmware {
 
 const char* status_text(Status status) {
     switch (status) {
-        case Status::kOk: return "ok";
-        case Status::kBadArgument: return "bad argument";
-        case Status::kNotReady: return "command ring not started";
-        case Status::kNoDevice: return "no TPU at the register block";
-        case Status::kWrongVersion: return "unknown register version";
-        case Status::kWrongHash: return "image is for another chip or build";
-        case Status::kResetFailed: return "TPU did not come out of reset";
-        case Status::kRingFull: return "command ring full";
-        case Status::kTimeout: return "time-out";
-        case Status::kDeviceError: return "TPU error";
-        case Status::kProtocol: return "completion without status";
-        case Status::kImageTruncated: return "image truncated or too long";
-        case Status::kImageMagic: return "not a program image";
-        case Status::kImageVersion: return "unknown image version";
-        case Status::kImageSection: return "image section missing";
-        case Status::kImageChecksum: return "image section corrupt";
-        case Status::kImageCode: return "image without whole instructions";
-        case Status::kDeviceMemory: return "program exceeds device memory";
-        case Status::kBadJob: return "bad job block";
+        case Status::kOk:
+            return "ok";
+        case Status::kBadArgument:
+            return "bad argument";
+        case Status::kNotReady:
+            return "command ring not started";
+        case Status::kNoDevice:
+            return "no TPU at the register block";
+        case Status::kWrongVersion:
+            return "unknown register version";
+        case Status::kWrongHash:
+            return "image is for another chip or build";
+        case Status::kResetFailed:
+            return "TPU did not come out of reset";
+        case Status::kRingFull:
+            return "command ring full";
+        case Status::kTimeout:
+            return "time-out";
+        case Status::kDeviceError:
+            return "TPU error";
+        case Status::kProtocol:
+            return "completion without status";
+        case Status::kImageTruncated:
+            return "image truncated or too long";
+        case Status::kImageMagic:
+            return "not a program image";
+        case Status::kImageVersion:
+            return "unknown image version";
+        case Status::kImageSection:
+            return "image section missing";
+        case Status::kImageChecksum:
+            return "image section corrupt";
+        case Status::kImageCode:
+            return "image without whole instructions";
+        case Status::kDeviceMemory:
+            return "program exceeds device memory";
+        case Status::kBadJob:
+            return "bad job block";
     }
     return "unknown status";
 }

@@ -3,8 +3,8 @@
 
 namespace tandem::sim {
 
-TpuChip::TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config, const ChipOptions& options,
-                 std::unique_ptr<mxu::MxuEngine> engine)
+TpuChip::TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config,
+                 const ChipOptions& options, std::unique_ptr<mxu::MxuEngine> engine)
     : sc_module(name),
       services_(config, options.functional),
       unified_buffer_("unified_buffer", config.unified_buffer_bytes),

@@ -25,8 +25,8 @@ struct ChipOptions {
 class TpuChip : public sc_core::sc_module {
   public:
     /// The engine's shape must be that of the configuration.
-    TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config, const ChipOptions& options,
-            std::unique_ptr<mxu::MxuEngine> engine);
+    TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config,
+            const ChipOptions& options, std::unique_ptr<mxu::MxuEngine> engine);
 
     // To the outside: bind registers and host memory, connect the interrupt.
     auto& registers_in() { return host_interface_.registers_in; }

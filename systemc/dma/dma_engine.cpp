@@ -3,14 +3,16 @@
 
 namespace tandem::sim {
 
-DmaEngine::DmaEngine(sc_core::sc_module_name name, isa::Unit unit, ChipServices& services, HostLink& host)
+DmaEngine::DmaEngine(sc_core::sc_module_name name, isa::Unit unit, ChipServices& services,
+                     HostLink& host)
     : Unit(name, unit, services), buffer("buffer"), memory("memory"), host_(host) {}
 
 void DmaEngine::execute(const Dispatched& instruction) {
     if (bytes_.empty()) bytes_ = buffer.direct();
     // The four instructions have the same fields.
     const auto op = isa::ReadHost::decode(instruction.words);
-    check_range(op.ub_addr, op.bytes, bytes_.size(), arch::DeviceError::kUbAddress, instruction.index);
+    check_range(op.ub_addr, op.bytes, bytes_.size(), arch::DeviceError::kUbAddress,
+                instruction.index);
     uint8_t* data = bytes_.data() + op.ub_addr;
     const uint64_t address = instruction.base + op.offset;
     sc_core::sc_time delay;
@@ -34,7 +36,8 @@ void DmaEngine::execute(const Dispatched& instruction) {
             services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
     }
     if (!ok)
-        services_.fail(host ? arch::DeviceError::kHostAddress : arch::DeviceError::kMemoryAddress, instruction.index);
+        services_.fail(host ? arch::DeviceError::kHostAddress : arch::DeviceError::kMemoryAddress,
+                       instruction.index);
     wait_until(services_.clock().at_or_after(sc_core::sc_time_stamp() + delay));
     charge(Cause::kBusy);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves bytes between the unified buffer and host or device memory, one instruction at a time. A chip
-// has one engine for each direction. Time: bandwidth and latency of the far side.
+// Moves bytes between the unified buffer and host or device memory, one instruction at a time. A
+// chip has one engine for each direction. Time: bandwidth and latency of the far side.
 #pragma once
 
 #include <span>

@@ -58,25 +58,43 @@ bool PlatformDevice::read_register(uint64_t offset, uint32_t& value) {
             value = static_cast<uint32_t>(now);
             return true;
         }
-        case platform::kTimeUsHi: value = time_high_; return true;
-        case platform::kCompareLo: value = static_cast<uint32_t>(compare_us_); return true;
-        case platform::kCompareHi: value = static_cast<uint32_t>(compare_us_ >> 32); return true;
-        case platform::kIrqPending: value = pending(); return true;
-        case platform::kJob: value = job_; return true;
-        default: return false;
+        case platform::kTimeUsHi:
+            value = time_high_;
+            return true;
+        case platform::kCompareLo:
+            value = static_cast<uint32_t>(compare_us_);
+            return true;
+        case platform::kCompareHi:
+            value = static_cast<uint32_t>(compare_us_ >> 32);
+            return true;
+        case platform::kIrqPending:
+            value = pending();
+            return true;
+        case platform::kJob:
+            value = job_;
+            return true;
+        default:
+            return false;
     }
 }
 
 bool PlatformDevice::write_register(uint64_t offset, uint32_t value) {
     switch (offset) {
-        case platform::kConsole: write_console(static_cast<char>(value)); return true;
+        case platform::kConsole:
+            write_console(static_cast<char>(value));
+            return true;
         case platform::kExit:
             flush_console();
             if (exit_) exit_(value);
             return true;
-        case platform::kCompareLo: write_compare(value, 0); return true;
-        case platform::kCompareHi: write_compare(value, 32); return true;
-        default: return false;
+        case platform::kCompareLo:
+            write_compare(value, 0);
+            return true;
+        case platform::kCompareHi:
+            write_compare(value, 32);
+            return true;
+        default:
+            return false;
     }
 }
 

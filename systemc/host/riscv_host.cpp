@@ -144,8 +144,11 @@ bool RiscvHost::run_until_stop() {
 
 bool RiscvHost::after_stop(int error) {
     switch (stop_) {
-        case Stop::kException: std::rethrow_exception(std::exchange(exception_, nullptr));
-        case Stop::kBusError: fail(describe("bus error: " + bad_access_)); return false;
+        case Stop::kException:
+            std::rethrow_exception(std::exchange(exception_, nullptr));
+        case Stop::kBusError:
+            fail(describe("bus error: " + bad_access_));
+            return false;
         case Stop::kExit:
             synchronise();
             finish();
@@ -154,8 +157,10 @@ bool RiscvHost::after_stop(int error) {
             synchronise();
             quantum_end_ = instructions_ + config_.quantum_instructions;
             return true;
-        case Stop::kInterrupt: return true;
-        case Stop::kNone: break;
+        case Stop::kInterrupt:
+            return true;
+        case Stop::kNone:
+            break;
     }
     if (error != UC_ERR_OK) {
         std::string reason = uc_strerror(static_cast<uc_err>(error));

@@ -32,8 +32,8 @@ struct HostInterface::Command {
     }
 };
 
-HostInterface::HostInterface(sc_core::sc_module_name name, ChipServices& services, HostLink& link, Sequencer& sequencer,
-                             Mxu& mxu)
+HostInterface::HostInterface(sc_core::sc_module_name name, ChipServices& services, HostLink& link,
+                             Sequencer& sequencer, Mxu& mxu)
     : sc_module(name),
       registers_in("registers_in"),
       irq_out("irq_out"),
@@ -63,8 +63,10 @@ unsigned HostInterface::transport_dbg(tlm::tlm_generic_payload& transaction) {
 }
 
 bool HostInterface::access(tlm::tlm_generic_payload& transaction) {
-    const auto offset = static_cast<uint32_t>(std::min<uint64_t>(transaction.get_address(), 0xffffffffu));
-    if (transaction.get_data_length() != 4 || offset % 4 != 0 || transaction.get_byte_enable_ptr() != nullptr) {
+    const auto offset =
+        static_cast<uint32_t>(std::min<uint64_t>(transaction.get_address(), 0xffffffffu));
+    if (transaction.get_data_length() != 4 || offset % 4 != 0 ||
+        transaction.get_byte_enable_ptr() != nullptr) {
         transaction.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
         return false;
     }
@@ -104,7 +106,8 @@ uint32_t HostInterface::read_register(uint32_t offset) const {
         case TANDEM_REG_CLOCK_KHZ:
             return low(config.clock_hz / 1000);
         case TANDEM_REG_STATUS:
-            return (busy_ ? TANDEM_STATUS_BUSY : 0) | (registers_[word(TANDEM_REG_ERROR_CODE)] != 0 ? TANDEM_STATUS_ERROR : 0);
+            return (busy_ ? TANDEM_STATUS_BUSY : 0) |
+                   (registers_[word(TANDEM_REG_ERROR_CODE)] != 0 ? TANDEM_STATUS_ERROR : 0);
         case TANDEM_REG_RING_HEAD:
             return head_;
         case TANDEM_REG_CYCLES_LO:
@@ -137,7 +140,8 @@ void HostInterface::write_register(uint32_t offset, uint32_t value) {
             registers_[word(offset)] = value;
     }
     if (offset == TANDEM_REG_CONTROL) write_control(value);
-    if (offset == TANDEM_REG_DOORBELL || offset == TANDEM_REG_CONTROL) doorbell_.notify(sc_core::SC_ZERO_TIME);
+    if (offset == TANDEM_REG_DOORBELL || offset == TANDEM_REG_CONTROL)
+        doorbell_.notify(sc_core::SC_ZERO_TIME);
     update_irq();
 }
 
@@ -154,7 +158,8 @@ void HostInterface::write_control(uint32_t value) {
 }
 
 HostInterface::Counters HostInterface::counters() const {
-    return {sequencer_.program_cycles(), mxu_.macs(), services_.instructions_retired(), mxu_.account().busy()};
+    return {sequencer_.program_cycles(), mxu_.macs(), services_.instructions_retired(),
+            mxu_.account().busy()};
 }
 
 void HostInterface::reset_device() {
@@ -186,8 +191,8 @@ void HostInterface::command_thread() {
 bool HostInterface::ring_valid() const {
     const uint32_t entries = registers_[word(TANDEM_REG_RING_ENTRIES)];
     const uint32_t pending = registers_[word(TANDEM_REG_DOORBELL)] - head_;
-    return registers_[word(TANDEM_REG_RING_BASE_LO)] % TANDEM_COMMAND_BYTES == 0 && std::has_single_bit(entries) && entries >= 2 &&
-           entries <= 1024 && pending <= entries;
+    return registers_[word(TANDEM_REG_RING_BASE_LO)] % TANDEM_COMMAND_BYTES == 0 &&
+           std::has_single_bit(entries) && entries >= 2 && entries <= 1024 && pending <= entries;
 }
 
 void HostInterface::run_next_command() {
@@ -198,7 +203,8 @@ void HostInterface::run_next_command() {
         update_irq();
         return;
     }
-    const uint64_t base = uint64_t{registers_[word(TANDEM_REG_RING_BASE_HI)]} << 32 | registers_[word(TANDEM_REG_RING_BASE_LO)];
+    const uint64_t base = uint64_t{registers_[word(TANDEM_REG_RING_BASE_HI)]} << 32 |
+                          registers_[word(TANDEM_REG_RING_BASE_LO)];
     const uint32_t slot = head_ & (registers_[word(TANDEM_REG_RING_ENTRIES)] - 1);
     const uint64_t entry = base + uint64_t{slot} * TANDEM_COMMAND_BYTES;
     Command command;
@@ -206,7 +212,8 @@ void HostInterface::run_next_command() {
     const bool fetched = link_.read(entry, command.bytes.data(), command.bytes.size(), delay);
     sc_core::wait(delay);
     const uint64_t cycles_before = sequencer_.program_cycles();
-    std::optional<ProgramError> error = services_.error();  // aborted while the command was on its way
+    std::optional<ProgramError> error =
+        services_.error();  // aborted while the command was on its way
     if (!fetched) error = ProgramError{arch::DeviceError::kHostAddress, slot};
     if (!error) error = execute(command);
     finish(entry, error, sequencer_.program_cycles() - cycles_before);
@@ -217,11 +224,12 @@ std::optional<ProgramError> HostInterface::execute(const Command& command) {
         case TANDEM_COMMAND_LOAD:
             return load(command);
         case TANDEM_COMMAND_RUN:
-            return sequencer_.run({command.field<uint64_t>(TANDEM_COMMAND_SOURCE_OFFSET),
-                                   command.field<uint64_t>(TANDEM_COMMAND_BYTES_OFFSET) / isa::kInstructionBytes,
-                                   {command.field<uint64_t>(TANDEM_COMMAND_ARG0_OFFSET),
-                                    command.field<uint64_t>(TANDEM_COMMAND_ARG1_OFFSET),
-                                    command.field<uint64_t>(TANDEM_COMMAND_ARG2_OFFSET)}});
+            return sequencer_.run(
+                {command.field<uint64_t>(TANDEM_COMMAND_SOURCE_OFFSET),
+                 command.field<uint64_t>(TANDEM_COMMAND_BYTES_OFFSET) / isa::kInstructionBytes,
+                 {command.field<uint64_t>(TANDEM_COMMAND_ARG0_OFFSET),
+                  command.field<uint64_t>(TANDEM_COMMAND_ARG1_OFFSET),
+                  command.field<uint64_t>(TANDEM_COMMAND_ARG2_OFFSET)}});
         default:
             return ProgramError{arch::DeviceError::kBadCommand, head_};
     }
@@ -235,7 +243,8 @@ std::optional<ProgramError> HostInterface::load(const Command& command) {
     for (uint64_t left = command.field<uint64_t>(TANDEM_COMMAND_BYTES_OFFSET); left != 0;) {
         const uint64_t bytes = std::min(left, kChunk);
         sc_core::sc_time delay;
-        if (!link_.read(source, buffer.data(), bytes, delay)) return ProgramError{arch::DeviceError::kHostAddress, head_};
+        if (!link_.read(source, buffer.data(), bytes, delay))
+            return ProgramError{arch::DeviceError::kHostAddress, head_};
         if (!memory.write(destination, buffer.data(), bytes, delay))
             return ProgramError{arch::DeviceError::kMemoryAddress, head_};
         sc_core::wait(delay);
@@ -247,11 +256,14 @@ std::optional<ProgramError> HostInterface::load(const Command& command) {
     return std::nullopt;
 }
 
-void HostInterface::finish(uint64_t entry, const std::optional<ProgramError>& error, uint64_t cycles) {
+void HostInterface::finish(uint64_t entry, const std::optional<ProgramError>& error,
+                           uint64_t cycles) {
     const uint32_t code = error ? static_cast<uint32_t>(error->code) : 0;
-    std::array<uint32_t, 2> status = {1 + code, static_cast<uint32_t>(std::min<uint64_t>(cycles, std::numeric_limits<uint32_t>::max()))};
+    std::array<uint32_t, 2> status = {1 + code, static_cast<uint32_t>(std::min<uint64_t>(
+                                                    cycles, std::numeric_limits<uint32_t>::max()))};
     sc_core::sc_time delay;
-    link_.write(entry + TANDEM_COMMAND_STATUS_OFFSET, reinterpret_cast<uint8_t*>(status.data()), sizeof status, delay);
+    link_.write(entry + TANDEM_COMMAND_STATUS_OFFSET, reinterpret_cast<uint8_t*>(status.data()),
+                sizeof status, delay);
     sc_core::wait(delay);
     ++head_;
     if (error) {

@@ -27,7 +27,8 @@ class HostInterface : public sc_core::sc_module {
     sc_core::sc_out<bool> irq_out;
     MemoryInitiator memory;  ///< to device memory, for LOAD
 
-    HostInterface(sc_core::sc_module_name name, ChipServices& services, HostLink& link, Sequencer& sequencer, Mxu& mxu);
+    HostInterface(sc_core::sc_module_name name, ChipServices& services, HostLink& link,
+                  Sequencer& sequencer, Mxu& mxu);
 
     uint64_t commands_done() const { return head_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bus between chip and host (PCIe-like): one path each way with bandwidth and latency, shared by
-// all users of the chip. Packet overhead and reordering are not modelled.
+// The bus between chip and host (PCIe-like): one path each way with bandwidth and latency, shared
+// by all users of the chip. Packet overhead and reordering are not modelled.
 #pragma once
 
 #include "arch/chip_config.h"

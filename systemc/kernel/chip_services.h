@@ -14,12 +14,13 @@
 
 namespace tandem::sim {
 
-/// Listens to a chip; all calls come in simulated time order. Used by reports, traces, layer checks.
+/// Listens to a chip; all calls come in simulated time order. Used by reports, traces, layer
+/// checks.
 class ChipObserver {
   public:
     virtual ~ChipObserver() = default;
-    /// Instruction `index` ran in `unit` from cycle `start` to `end` (exclusive). For matmul `start`
-    /// is the cycle of the first row.
+    /// Instruction `index` ran in `unit` from cycle `start` to `end` (exclusive). For matmul
+    /// `start` is the cycle of the first row.
     virtual void on_retire(isa::Unit unit, uint32_t index, Cycle start, Cycle end) = 0;
 };
 
@@ -51,7 +52,8 @@ class ChipServices {
     /// Notified when an instruction retires or an error is raised.
     const sc_core::sc_event& progress() const { return progress_; }
 
-    /// A mistake of the program: remembers the first one and wakes the sequencer, which ends the program.
+    /// A mistake of the program: remembers the first one and wakes the sequencer, which ends the
+    /// program.
     void raise_error(arch::DeviceError code, uint32_t instruction) {
         if (!error_) error_ = ProgramError{code, instruction};
         progress_.notify(sc_core::SC_ZERO_TIME);

@@ -28,8 +28,8 @@ class CycleAccount {
   public:
     /// A program starts: later charges count from here.
     void begin(Cycle cycle) { cursor_ = cycle; }
-    /// Charges everything from the last charge up to `until` (exclusive) to `cause`; `until` may lie
-    /// in the future. Earlier cycles are charged already and stay as they are.
+    /// Charges everything from the last charge up to `until` (exclusive) to `cause`; `until` may
+    /// lie in the future. Earlier cycles are charged already and stay as they are.
     void charge(Cause cause, Cycle until) {
         if (until <= cursor_) return;
         cycles_[static_cast<size_t>(cause)] += until - cursor_;

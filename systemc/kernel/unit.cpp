@@ -82,7 +82,8 @@ void Unit::set_probe(uint32_t state, const Dispatched* instruction) {
     std::memset(probe_.text, 0, sizeof probe_.text);
     if (instruction == nullptr) return;
     probe_.instruction = instruction->index;
-    const std::string_view name = mnemonic(opcode_of(instruction->words)).substr(0, sizeof probe_.text);
+    const std::string_view name =
+        mnemonic(opcode_of(instruction->words)).substr(0, sizeof probe_.text);
     std::reverse_copy(name.begin(), name.end(), probe_.text);
 }
 

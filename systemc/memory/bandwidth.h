@@ -13,7 +13,8 @@ class Bandwidth {
   public:
     explicit Bandwidth(uint64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {}
 
-    /// Takes the path for `bytes` from now on; returns the time from now until the last byte passed.
+    /// Takes the path for `bytes` from now on; returns the time from now until the last byte
+    /// passed.
     sc_core::sc_time reserve(uint64_t bytes) {
         const sc_core::sc_time now = sc_core::sc_time_stamp();
         const auto femtoseconds = static_cast<uint64_t>(

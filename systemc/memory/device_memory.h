@@ -18,7 +18,9 @@ class DeviceMemory final : public MemoryTarget {
           latency_(sc_core::sc_time::from_value(config.latency_ps * 1000)) {}
 
   private:
-    sc_core::sc_time access_time(uint64_t bytes) override { return channel_.reserve(bytes) + latency_; }
+    sc_core::sc_time access_time(uint64_t bytes) override {
+        return channel_.reserve(bytes) + latency_;
+    }
 
     Bandwidth channel_;
     sc_core::sc_time latency_;

@@ -14,7 +14,8 @@ class MemoryInitiator : public sc_core::sc_module {
   public:
     tlm_utils::simple_initiator_socket<MemoryInitiator> memory_out;
 
-    explicit MemoryInitiator(sc_core::sc_module_name name) : sc_module(name), memory_out("memory_out") {}
+    explicit MemoryInitiator(sc_core::sc_module_name name)
+        : sc_module(name), memory_out("memory_out") {}
 
     /// Reads into `data` (null: time only). Returns the time it takes, or nothing when the target
     /// refused. Does not wait.

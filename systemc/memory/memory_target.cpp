@@ -25,7 +25,8 @@ void MemoryTarget::copy(tlm::tlm_generic_payload& transaction) {
         std::memcpy(transaction.get_data_ptr(), at, transaction.get_data_length());
 }
 
-void MemoryTarget::b_transport(int, tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {
+void MemoryTarget::b_transport(int, tlm::tlm_generic_payload& transaction,
+                               sc_core::sc_time& delay) {
     if (!in_range(transaction)) {
         transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return;

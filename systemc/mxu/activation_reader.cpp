@@ -7,9 +7,9 @@
 namespace tandem::sim {
 
 bool ActivationReader::valid(const isa::Geometry& g) {
-    return g.in_height != 0 && g.in_width != 0 && g.channels != 0 && g.kernel_h != 0 && g.kernel_w != 0 &&
-           g.stride_h != 0 && g.stride_w != 0 && g.dilation_h != 0 && g.dilation_w != 0 && g.out_height != 0 &&
-           g.out_width != 0;
+    return g.in_height != 0 && g.in_width != 0 && g.channels != 0 && g.kernel_h != 0 &&
+           g.kernel_w != 0 && g.stride_h != 0 && g.stride_w != 0 && g.dilation_h != 0 &&
+           g.dilation_w != 0 && g.out_height != 0 && g.out_width != 0;
 }
 
 bool ActivationReader::inside_buffer(const isa::Matmul& matmul) const {
@@ -18,7 +18,8 @@ bool ActivationReader::inside_buffer(const isa::Matmul& matmul) const {
     const uint64_t last_image = last_position / (uint64_t{g.out_height} * g.out_width);
     const uint64_t last_pixel = uint64_t{g.in_height} * g.in_width - 1;
     // 128 bits: last_image * image_stride can exceed 64.
-    const auto end = static_cast<unsigned __int128>(last_image) * g.image_stride + last_pixel * g.pixel_stride + matmul.ub_addr + g.channels;
+    const auto end = static_cast<unsigned __int128>(last_image) * g.image_stride +
+                     last_pixel * g.pixel_stride + matmul.ub_addr + g.channels;
     return end <= buffer_.size();
 }
 

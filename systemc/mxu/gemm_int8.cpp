@@ -14,7 +14,8 @@ namespace {
 
 constexpr uint32_t kLanes = 16;  // packed columns come in groups of this many
 
-void multiply_plain(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile, uint32_t k_len, uint32_t cols, int32_t* sums) {
+void multiply_plain(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile,
+                    uint32_t k_len, uint32_t cols, int32_t* sums) {
     for (uint32_t m = 0; m < row_count; ++m) {
         int32_t* sum = sums + uint64_t{m} * cols;
         for (uint32_t k = 0; k < k_len; ++k) {
@@ -22,7 +23,8 @@ void multiply_plain(const int8_t* rows, uint32_t row_count, uint32_t row_stride,
             const int8_t* weights = tile + uint64_t{k} * cols;
             // Unsigned, because hardware wraps.
             for (uint32_t c = 0; c < cols; ++c)
-                sum[c] = static_cast<int32_t>(static_cast<uint32_t>(sum[c]) + static_cast<uint32_t>(a * weights[c]));
+                sum[c] = static_cast<int32_t>(static_cast<uint32_t>(sum[c]) +
+                                              static_cast<uint32_t>(a * weights[c]));
         }
     }
 }
@@ -53,17 +55,25 @@ template <int Rows, int Vectors>
         mask[v] = static_cast<__mmask16>(left >= 16 ? 0xffff : (1 << std::max(left, 0)) - 1);
     }
     for (int r = 0; r < Rows; ++r)
-        for (int v = 0; v < Vectors; ++v) sum[r][v] = _mm512_maskz_loadu_epi32(mask[v], b.sums + uint64_t{b.cols} * static_cast<unsigned>(r) + v * 16);
+        for (int v = 0; v < Vectors; ++v)
+            sum[r][v] = _mm512_maskz_loadu_epi32(
+                mask[v], b.sums + uint64_t{b.cols} * static_cast<unsigned>(r) + v * 16);
     for (uint32_t p = 0; p < b.pairs; ++p) {
         __m512i weights[Vectors];
-        for (int v = 0; v < Vectors; ++v) weights[v] = _mm512_loadu_si512(b.tile + 2 * (uint64_t{p} * b.stride + static_cast<unsigned>(v) * 16));
+        for (int v = 0; v < Vectors; ++v)
+            weights[v] = _mm512_loadu_si512(
+                b.tile + 2 * (uint64_t{p} * b.stride + static_cast<unsigned>(v) * 16));
         for (int r = 0; r < Rows; ++r) {
-            const __m512i a = _mm512_set1_epi32(pair_at(b.rows, uint64_t{b.pairs} * static_cast<unsigned>(r) + p));
-            for (int v = 0; v < Vectors; ++v) sum[r][v] = _mm512_dpwssd_epi32(sum[r][v], a, weights[v]);
+            const __m512i a = _mm512_set1_epi32(
+                pair_at(b.rows, uint64_t{b.pairs} * static_cast<unsigned>(r) + p));
+            for (int v = 0; v < Vectors; ++v)
+                sum[r][v] = _mm512_dpwssd_epi32(sum[r][v], a, weights[v]);
         }
     }
     for (int r = 0; r < Rows; ++r)
-        for (int v = 0; v < Vectors; ++v) _mm512_mask_storeu_epi32(b.sums + uint64_t{b.cols} * static_cast<unsigned>(r) + v * 16, mask[v], sum[r][v]);
+        for (int v = 0; v < Vectors; ++v)
+            _mm512_mask_storeu_epi32(b.sums + uint64_t{b.cols} * static_cast<unsigned>(r) + v * 16,
+                                     mask[v], sum[r][v]);
 }
 
 template <int Rows, int Vectors>
@@ -74,31 +84,44 @@ template <int Rows, int Vectors>
     for (int r = 0; r < Rows; ++r) {
         std::fill_n(buffer[r], Vectors * 8, 0);
         std::copy_n(b.sums + uint64_t{b.cols} * static_cast<unsigned>(r), valid, buffer[r]);
-        for (int v = 0; v < Vectors; ++v) sum[r][v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(buffer[r] + v * 8));
+        for (int v = 0; v < Vectors; ++v)
+            sum[r][v] = _mm256_load_si256(reinterpret_cast<const __m256i*>(buffer[r] + v * 8));
     }
     for (uint32_t p = 0; p < b.pairs; ++p) {
         __m256i weights[Vectors];
-        for (int v = 0; v < Vectors; ++v) weights[v] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b.tile + 2 * (uint64_t{p} * b.stride + static_cast<unsigned>(v) * 8)));
+        for (int v = 0; v < Vectors; ++v)
+            weights[v] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(
+                b.tile + 2 * (uint64_t{p} * b.stride + static_cast<unsigned>(v) * 8)));
         for (int r = 0; r < Rows; ++r) {
-            const __m256i a = _mm256_set1_epi32(pair_at(b.rows, uint64_t{b.pairs} * static_cast<unsigned>(r) + p));
+            const __m256i a = _mm256_set1_epi32(
+                pair_at(b.rows, uint64_t{b.pairs} * static_cast<unsigned>(r) + p));
             // Two products of int8 fit an int32 with room: no saturation.
-            for (int v = 0; v < Vectors; ++v) sum[r][v] = _mm256_add_epi32(sum[r][v], _mm256_madd_epi16(a, weights[v]));
+            for (int v = 0; v < Vectors; ++v)
+                sum[r][v] = _mm256_add_epi32(sum[r][v], _mm256_madd_epi16(a, weights[v]));
         }
     }
     for (int r = 0; r < Rows; ++r) {
-        for (int v = 0; v < Vectors; ++v) _mm256_store_si256(reinterpret_cast<__m256i*>(buffer[r] + v * 8), sum[r][v]);
+        for (int v = 0; v < Vectors; ++v)
+            _mm256_store_si256(reinterpret_cast<__m256i*>(buffer[r] + v * 8), sum[r][v]);
         std::copy_n(buffer[r], valid, b.sums + uint64_t{b.cols} * static_cast<unsigned>(r));
     }
 }
 
-/// Covers the product with blocks of Rows x Width columns; `wide` does whole ones, `single` one row.
+/// Covers the product with blocks of Rows x Width columns; `wide` does whole ones, `single` one
+/// row.
 template <uint32_t Rows, uint32_t Width, class Wide, class Single>
-void cover(const int16_t* rows, const int16_t* tile, int32_t* sums, uint32_t row_count, uint32_t pairs, uint32_t stride, uint32_t cols, Wide wide,
-           Single single) {
+void cover(const int16_t* rows, const int16_t* tile, int32_t* sums, uint32_t row_count,
+           uint32_t pairs, uint32_t stride, uint32_t cols, Wide wide, Single single) {
     for (uint32_t c = 0; c < cols; c += Width) {
         uint32_t m = 0;
         const auto block = [&] {
-            return Block{rows + 2 * uint64_t{m} * pairs, tile + 2 * uint64_t{c}, sums + uint64_t{m} * cols + c, pairs, stride, cols, cols - c};
+            return Block{rows + 2 * uint64_t{m} * pairs,
+                         tile + 2 * uint64_t{c},
+                         sums + uint64_t{m} * cols + c,
+                         pairs,
+                         stride,
+                         cols,
+                         cols - c};
         };
         for (; m + Rows <= row_count; m += Rows) wide(block());
         for (; m < row_count; ++m) single(block());
@@ -111,7 +134,9 @@ void cover(const int16_t* rows, const int16_t* tile, int32_t* sums, uint32_t row
 
 GemmKernel best_gemm_kernel() {
 #if TANDEM_X86
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vnni")) return GemmKernel::kAvx512Vnni;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vnni"))
+        return GemmKernel::kAvx512Vnni;
     if (__builtin_cpu_supports("avx2")) return GemmKernel::kAvx2;
 #endif
     return GemmKernel::kPlain;
@@ -129,7 +154,8 @@ std::string_view to_string(GemmKernel kernel) {
     return {};
 }
 
-void GemmInt8::pack(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile, uint32_t k_len, uint32_t cols) {
+void GemmInt8::pack(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile,
+                    uint32_t k_len, uint32_t cols) {
     const uint32_t pairs = (k_len + 1) / 2, stride = (cols + 63) / 64 * 64;
     packed_rows_.resize(2 * uint64_t{row_count} * pairs);
     for (uint32_t m = 0; m < row_count; ++m) {
@@ -151,22 +177,27 @@ void GemmInt8::pack(const int8_t* rows, uint32_t row_count, uint32_t row_stride,
     }
 }
 
-void GemmInt8::multiply(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile, uint32_t k_len, uint32_t cols,
-                        bool accumulate, int32_t* sums) {
+void GemmInt8::multiply(const int8_t* rows, uint32_t row_count, uint32_t row_stride,
+                        const int8_t* tile, uint32_t k_len, uint32_t cols, bool accumulate,
+                        int32_t* sums) {
     if (!accumulate) std::fill_n(sums, uint64_t{row_count} * cols, 0);
     // Packing costs about as much as multiplying with a few rows.
     constexpr uint32_t kFewRows = 4;
-    if (kernel_ == GemmKernel::kPlain || row_count < kFewRows) return multiply_plain(rows, row_count, row_stride, tile, k_len, cols, sums);
+    if (kernel_ == GemmKernel::kPlain || row_count < kFewRows)
+        return multiply_plain(rows, row_count, row_stride, tile, k_len, cols, sums);
 #if TANDEM_X86
     pack(rows, row_count, row_stride, tile, k_len, cols);
     const uint32_t pairs = (k_len + 1) / 2, stride = (cols + 63) / 64 * 64;
     const int16_t *r = packed_rows_.data(), *t = packed_tile_.data();
     if (kernel_ == GemmKernel::kAvx2)
-        cover<4, 16>(r, t, sums, row_count, pairs, stride, cols, block_avx2<4, 2>, block_avx2<1, 2>);
+        cover<4, 16>(r, t, sums, row_count, pairs, stride, cols, block_avx2<4, 2>,
+                     block_avx2<1, 2>);
     else if (cols <= kLanes)
-        cover<12, 16>(r, t, sums, row_count, pairs, stride, cols, block_avx512<12, 1>, block_avx512<1, 1>);
+        cover<12, 16>(r, t, sums, row_count, pairs, stride, cols, block_avx512<12, 1>,
+                      block_avx512<1, 1>);
     else
-        cover<6, 64>(r, t, sums, row_count, pairs, stride, cols, block_avx512<6, 4>, block_avx512<1, 4>);
+        cover<6, 64>(r, t, sums, row_count, pairs, stride, cols, block_avx512<6, 4>,
+                     block_avx512<1, 4>);
 #endif
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8 matrix product of one weight tile, at the host's speed. Exact: int32 sums that wrap. One source
-// for several instruction sets, chosen when the program runs; all give the same bits.
+// int8 matrix product of one weight tile, at the host's speed. Exact: int32 sums that wrap. One
+// source for several instruction sets, chosen when the program runs; all give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,12 @@ std::string_view to_string(GemmKernel kernel);
 class GemmInt8 {
   public:
     explicit GemmInt8(GemmKernel kernel = best_gemm_kernel()) : kernel_(kernel) {}
-    void multiply(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile, uint32_t k_len, uint32_t cols,
-                  bool accumulate, int32_t* sums);
+    void multiply(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile,
+                  uint32_t k_len, uint32_t cols, bool accumulate, int32_t* sums);
 
   private:
-    void pack(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile, uint32_t k_len, uint32_t cols);
+    void pack(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile,
+              uint32_t k_len, uint32_t cols);
 
     GemmKernel kernel_;
     // Scratch, kept between calls. Neighbouring k stand side by side as pairs of int16.

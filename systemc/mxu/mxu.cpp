@@ -12,7 +12,8 @@ bool overlap(uint32_t a, uint32_t a_rows, uint32_t b, uint32_t b_rows) {
 
 }  // namespace
 
-Mxu::Mxu(sc_core::sc_module_name name, ChipServices& services, std::unique_ptr<mxu::MxuEngine> engine)
+Mxu::Mxu(sc_core::sc_module_name name, ChipServices& services,
+         std::unique_ptr<mxu::MxuEngine> engine)
     : Unit(name, isa::Unit::kMxu, services), buffer("buffer"), engine_(std::move(engine)) {
     SC_HAS_PROCESS(Mxu);
     SC_THREAD(engine_thread);
@@ -41,7 +42,8 @@ void Mxu::wait_tile_loaded(uint64_t id) {
 
 std::span<const int32_t> Mxu::read_accumulators(uint32_t acc_addr, uint32_t rows, uint32_t interval,
                                                 uint32_t instruction) {
-    check_range(acc_addr, rows, services_.config().mxu.accumulator_rows, arch::DeviceError::kAccAddress, instruction);
+    check_range(acc_addr, rows, services_.config().mxu.accumulator_rows,
+                arch::DeviceError::kAccAddress, instruction);
     for (const Block& block : blocks_)
         if (overlap(acc_addr, rows, block.acc_addr, block.rows))
             services_.fail(arch::DeviceError::kAccHazard, instruction);
@@ -78,10 +80,11 @@ void Mxu::execute(const Dispatched& instruction) {
 
 void Mxu::check(const isa::Matmul& matmul, uint32_t index) {
     const auto& shape = services_.config().mxu;
-    if (matmul.rows == 0 || matmul.k_len == 0 || matmul.k_len > shape.rows || matmul.n_len > shape.cols ||
-        uint64_t{matmul.k_start} + matmul.k_len > reader_->reduction())
+    if (matmul.rows == 0 || matmul.k_len == 0 || matmul.k_len > shape.rows ||
+        matmul.n_len > shape.cols || uint64_t{matmul.k_start} + matmul.k_len > reader_->reduction())
         services_.fail(arch::DeviceError::kBadInstruction, index);
-    check_range(matmul.acc_addr, matmul.rows, shape.accumulator_rows, arch::DeviceError::kAccAddress, index);
+    check_range(matmul.acc_addr, matmul.rows, shape.accumulator_rows,
+                arch::DeviceError::kAccAddress, index);
     if (!reader_->inside_buffer(matmul)) services_.fail(arch::DeviceError::kUbAddress, index);
     if (reading_rows_ != 0 && overlap(matmul.acc_addr, matmul.rows, reading_addr_, reading_rows_))
         services_.fail(arch::DeviceError::kAccHazard, index);
@@ -98,13 +101,16 @@ void Mxu::matmul(const Dispatched& instruction) {
     const uint64_t id = instruction_of_block_.size();
     instruction_of_block_.push_back(instruction.index);
     blocks_.push_back({id, matmul.acc_addr, matmul.rows, instruction});
-    engine_->push_rows({id, now() + 1, matmul.rows, matmul.k_len, matmul.acc_addr, matmul.new_weights != 0,
-                        matmul.accumulate != 0, rows_});
+    engine_->push_rows({id, now() + 1, matmul.rows, matmul.k_len, matmul.acc_addr,
+                        matmul.new_weights != 0, matmul.accumulate != 0, rows_});
     input_.notify(sc_core::SC_ZERO_TIME);
     account_.charge(Cause::kIdle, now() + 1);  // the cycle of the issue
     macs_ += uint64_t{matmul.rows} * matmul.k_len * matmul.n_len;
 
-    const auto block = [&] { return std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& b) { return b.id == id; }); };
+    const auto block = [&] {
+        return std::find_if(blocks_.begin(), blocks_.end(),
+                            [&](const Block& b) { return b.id == id; });
+    };
     // With a single row the block may be committed before this process runs again.
     while (block() != blocks_.end() && !block()->started) sc_core::wait(happened_);
 }

@@ -23,7 +23,8 @@ class Mxu final : public Unit {
   public:
     MemoryInitiator buffer;  ///< to the unified buffer
 
-    Mxu(sc_core::sc_module_name name, ChipServices& services, std::unique_ptr<mxu::MxuEngine> engine);
+    Mxu(sc_core::sc_module_name name, ChipServices& services,
+        std::unique_ptr<mxu::MxuEngine> engine);
 
     mxu::MxuEngine& engine() { return *engine_; }
     bool idle() const override { return Unit::idle() && blocks_.empty(); }
@@ -34,8 +35,9 @@ class Mxu final : public Unit {
     /// Blocks until the tile has entered the array.
     void wait_tile_loaded(uint64_t id);
 
-    /// Accumulator port, one caller: blocks until `rows` rows are read, one every `interval` cycles,
-    /// and returns them (empty in timing mode). Rows that are being written end the program.
+    /// Accumulator port, one caller: blocks until `rows` rows are read, one every `interval`
+    /// cycles, and returns them (empty in timing mode). Rows that are being written end the
+    /// program.
     std::span<const int32_t> read_accumulators(uint32_t acc_addr, uint32_t rows, uint32_t interval,
                                                uint32_t instruction);
 

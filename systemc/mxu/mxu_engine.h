@@ -70,14 +70,16 @@ class MxuEngine {
     virtual ~MxuEngine() = default;
     virtual std::string_view name() const = 0;
     virtual MxuShape shape() const = 0;
-    /// Drops all work; weights and accumulators become undefined. The edge count goes on at `cycle`.
+    /// Drops all work; weights and accumulators become undefined. The edge count goes on at
+    /// `cycle`.
     virtual void reset(Cycle cycle) = 0;
     /// `from` must not lie before the edges that are done already.
     virtual void push_weights(const WeightTile& tile) = 0;
     virtual void push_rows(const RowBlock& block) = 0;
     virtual void push_read(const AccumulatorRead& read) = 0;
     /// Works off edges up to but not including `until`, and stops after the edge of the next event.
-    /// Events of one edge come one per call, ordered by kind. Nothing: all edges before `until` done.
+    /// Events of one edge come one per call, ordered by kind. Nothing: all edges before `until`
+    /// done.
     virtual std::optional<MxuEvent> advance(Cycle until) = 0;
     /// The rows of the last finished read (rows x cols int32), until the next call of advance().
     /// Empty when only time is modelled.

@@ -67,19 +67,22 @@ bool TlmMxuEngine::start_next_block() {
     }
     row_port_free_ = first + block.rows;
     emit(first, MxuEvent::Kind::kBlockStarted, block.id);
-    emit(first + block.rows - 1 + commit_latency(shape_), MxuEvent::Kind::kBlockCommitted, block.id);
+    emit(first + block.rows - 1 + commit_latency(shape_), MxuEvent::Kind::kBlockCommitted,
+         block.id);
     if (!pending.data.empty()) multiply(pending);
     if (listener_) {
         const size_t begin = size_t{block.acc_addr} * shape_.cols;
         const size_t count = pending.data.empty() ? 0 : size_t{block.rows} * shape_.cols;
-        listener_({block.id, first, block.acc_addr, block.rows, {accumulators_.data() + begin, count}});
+        listener_(
+            {block.id, first, block.acc_addr, block.rows, {accumulators_.data() + begin, count}});
     }
     return true;
 }
 
 void TlmMxuEngine::multiply(const PendingBlock& pending) {
     const RowBlock& block = pending.block;
-    gemm_.multiply(pending.data.data(), block.rows, shape_.rows, weights_.data(), block.k_len, shape_.cols, block.accumulate,
+    gemm_.multiply(pending.data.data(), block.rows, shape_.rows, weights_.data(), block.k_len,
+                   shape_.cols, block.accumulate,
                    accumulators_.data() + size_t{block.acc_addr} * shape_.cols);
 }
 
@@ -90,7 +93,8 @@ std::optional<MxuEvent> TlmMxuEngine::advance(Cycle until) {
     if (event.kind == MxuEvent::Kind::kReadDone) {
         const PendingRead read = reads_.front();
         reads_.pop_front();
-        const auto first = accumulators_.begin() + static_cast<ptrdiff_t>(size_t{read.acc_addr} * shape_.cols);
+        const auto first =
+            accumulators_.begin() + static_cast<ptrdiff_t>(size_t{read.acc_addr} * shape_.cols);
         read_data_.assign(first, first + static_cast<ptrdiff_t>(size_t{read.rows} * shape_.cols));
     }
     return event;

@@ -2,9 +2,9 @@
 // The MAC array at transaction level: values by whole tiles, times from the port contract's
 // formulas. It never steps cycles and yet names the edge of every event.
 //
-//   tile i starts at   max(from, edge of the swap that used tile i-1, plus 1)   and takes `rows` edges
-//   block b starts at  max(from, last row of block b-1 plus 1, with swap: last row of the tile plus 1)
-//   row m of a block is in its accumulator commit_latency() edges after it entered
+//   tile i starts at   max(from, edge of the swap that used tile i-1, plus 1)   and takes `rows`
+//   edges block b starts at  max(from, last row of block b-1 plus 1, with swap: last row of the
+//   tile plus 1) row m of a block is in its accumulator commit_latency() edges after it entered
 //   read r delivers its j-th row at  max(from, last row of read r-1 plus 1) + j * interval
 #pragma once
 
@@ -23,10 +23,11 @@ class TlmMxuEngine final : public MxuEngine {
     /// What the model knows of a block once its first edge is certain.
     struct BlockResult {
         uint64_t id;
-        Cycle first_edge;               ///< at which row 0 entered
+        Cycle first_edge;  ///< at which row 0 entered
         uint32_t acc_addr;
         uint32_t rows;
-        std::span<const int32_t> sums;  ///< accumulator rows as committed, rows x cols; empty: time only
+        std::span<const int32_t>
+            sums;  ///< accumulator rows as committed, rows x cols; empty: time only
     };
     using BlockListener = std::function<void(const BlockResult&)>;
 
@@ -73,8 +74,8 @@ class TlmMxuEngine final : public MxuEngine {
     std::deque<PendingRead> reads_;
     std::priority_queue<MxuEvent, std::vector<MxuEvent>, std::greater<>> events_;
 
-    Cycle shadow_free_ = 0;    ///< first edge at which the shadow plane takes a row
-    Cycle shadow_ready_ = 0;   ///< first edge at which the complete shadow tile can be swapped in
+    Cycle shadow_free_ = 0;   ///< first edge at which the shadow plane takes a row
+    Cycle shadow_ready_ = 0;  ///< first edge at which the complete shadow tile can be swapped in
     bool shadow_full_ = false;
     Cycle row_port_free_ = 0;  ///< first edge at which the next activation row can enter
     Cycle read_port_free_ = 0;

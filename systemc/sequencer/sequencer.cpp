@@ -36,7 +36,6 @@ std::optional<ProgramError> Sequencer::run(const ProgramRequest& request) {
     scalar_.fill(0);
     std::copy(request.args.begin(), request.args.end(), scalar_.begin() + 1);
     services_.flags().clear();
-    services_.clear_error();
     current_ = next_ = {};
     account_.begin(start);
     for (Unit* unit : units_) unit->begin_program(start);
@@ -62,8 +61,8 @@ Sequencer::Step Sequencer::step() {
         services_.raise_error(arch::DeviceError::kBadInstruction, program_counter());
         return Step::kStopped;
     }
-    const Step result =
-        info->unit == isa::Unit::kSequencer ? execute_scalar(info->opcode, words) : dispatch(*info, words);
+    const Step result = info->unit == isa::Unit::kSequencer ? execute_scalar(info->opcode, words)
+                                                            : dispatch(*info, words);
     if (result != Step::kContinue) return result;
     ++pc_;
     account_.charge(Cause::kBusy, now() + 1);
@@ -77,12 +76,15 @@ Sequencer::Step Sequencer::execute_scalar(isa::Opcode opcode, const isa::Words& 
     const Cycle start = now();
     for (const uint32_t flag : {uint32_t{header.wait_a}, uint32_t{header.wait_b}}) {
         bool taken = false;
-        if (!wait_for([&] { return taken = services_.flags().try_take(flag); }, services_.progress())) return Step::kStopped;
+        if (!wait_for([&] { return taken = services_.flags().try_take(flag); },
+                      services_.progress()))
+            return Step::kStopped;
     }
     account_.charge(Cause::kWaitFlag, now());
     switch (opcode) {
         case isa::Opcode::kHalt:
-            if (!wait_for([&] { return units_idle(); }, services_.progress())) return Step::kStopped;
+            if (!wait_for([&] { return units_idle(); }, services_.progress()))
+                return Step::kStopped;
             account_.charge(Cause::kIdle, now());
             break;
         case isa::Opcode::kSetScalar: {
@@ -157,7 +159,9 @@ bool Sequencer::fetch(isa::Words& words) {
         clock.wait_until(clock.at_or_after(current_.arrives));
         account_.charge(Cause::kWaitMemory, now());
         const uint64_t following = number + 1;
-        if (following * kFetchInstructions < program_.instructions && !request_block(next_, following)) return false;
+        if (following * kFetchInstructions < program_.instructions &&
+            !request_block(next_, following))
+            return false;
     }
     words = current_.words[pc_ % kFetchInstructions];
     return true;
@@ -167,8 +171,9 @@ bool Sequencer::request_block(FetchBlock& block, uint64_t number) {
     const uint64_t first = number * kFetchInstructions;
     const uint64_t count = std::min<uint64_t>(kFetchInstructions, program_.instructions - first);
     sc_core::sc_time delay;
-    if (!memory.read(program_.address + first * isa::kInstructionBytes, reinterpret_cast<uint8_t*>(block.words.data()),
-                     count * isa::kInstructionBytes, delay)) {
+    if (!memory.read(program_.address + first * isa::kInstructionBytes,
+                     reinterpret_cast<uint8_t*>(block.words.data()), count * isa::kInstructionBytes,
+                     delay)) {
         services_.raise_error(arch::DeviceError::kMemoryAddress, program_counter());
         return false;
     }

@@ -2,8 +2,8 @@
 // Fetches TPU instructions from device memory, executes the scalar ones and dispatches the others,
 // one per cycle, into the queues of their units.
 //
-// Timing: instructions are fetched in blocks of kFetchInstructions, the next block while the current
-// one is dispatched. A taken branch fetches its block anew.
+// Timing: instructions are fetched in blocks of kFetchInstructions, the next block while the
+// current one is dispatched. A taken branch fetches its block anew.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 namespace tandem::sim {
 
 struct ProgramRequest {
-    uint64_t address;       ///< of the first instruction in device memory
-    uint64_t instructions;  ///< number of instructions
+    uint64_t address;              ///< of the first instruction in device memory
+    uint64_t instructions;         ///< number of instructions
     std::array<uint64_t, 3> args;  ///< scalar registers 1 to 3
 };
 

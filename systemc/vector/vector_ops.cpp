@@ -24,7 +24,8 @@ T load(std::span<const uint8_t> buffer, uint64_t address) {
 /// Calls visit(h, w) for every tap of the window at (oh, ow) that lies inside the image.
 template <class Visit>
 void for_each_tap(const isa::Geometry& g, uint32_t oh, uint32_t ow, Visit visit) {
-    const int64_t h0 = int64_t{oh} * g.stride_h - g.pad_top, w0 = int64_t{ow} * g.stride_w - g.pad_left;
+    const int64_t h0 = int64_t{oh} * g.stride_h - g.pad_top,
+                  w0 = int64_t{ow} * g.stride_w - g.pad_left;
     const int64_t h_end = std::min<int64_t>(h0 + int64_t{g.kernel_h} * g.dilation_h, g.in_height);
     const int64_t w_end = std::min<int64_t>(w0 + int64_t{g.kernel_w} * g.dilation_w, g.in_width);
     for (int64_t h = h0; h < h_end; h += g.dilation_h)
@@ -32,7 +33,8 @@ void for_each_tap(const isa::Geometry& g, uint32_t oh, uint32_t ow, Visit visit)
             if (w >= 0) visit(h, w);
 }
 
-int8_t reduce(const isa::Pool& op, const isa::Geometry& g, uint32_t oh, uint32_t ow, const int8_t* image, const ChannelParams& mean) {
+int8_t reduce(const isa::Pool& op, const isa::Geometry& g, uint32_t oh, uint32_t ow,
+              const int8_t* image, const ChannelParams& mean) {
     int32_t sum = 0, count = 0, largest = -128;
     for_each_tap(g, oh, ow, [&](int64_t h, int64_t w) {
         const int32_t value = image[(h * g.in_width + w) * g.pixel_stride];
@@ -43,8 +45,8 @@ int8_t reduce(const isa::Pool& op, const isa::Geometry& g, uint32_t oh, uint32_t
     int32_t value = largest, zero_point = 0;
     if (op.kind == 1) value = count == 0 ? 0 : numerics::rounded_average(sum, count);
     if (op.kind == 2) {
-        value = numerics::requantise(numerics::wrap_add(sum, mean.bias), mean.multiplier, mean.shift,
-                                     static_cast<Rounding>(op.rounding));
+        value = numerics::requantise(numerics::wrap_add(sum, mean.bias), mean.multiplier,
+                                     mean.shift, static_cast<Rounding>(op.rounding));
         zero_point = op.zero_point;
     }
     return numerics::to_int8(value, zero_point, op.clamp_min, op.clamp_max);
@@ -55,16 +57,18 @@ int8_t reduce(const isa::Pool& op, const isa::Geometry& g, uint32_t oh, uint32_t
 void activate_rows(const isa::Activate& op, std::span<const int32_t> sums, uint32_t array_cols,
                    std::span<uint8_t> buffer) {
     std::vector<ChannelParams> params(op.cols);
-    std::memcpy(params.data(), buffer.data() + op.params_addr, params.size() * sizeof(ChannelParams));
+    std::memcpy(params.data(), buffer.data() + op.params_addr,
+                params.size() * sizeof(ChannelParams));
     const auto rounding = static_cast<Rounding>(op.rounding);
     for (uint32_t row = 0; row < op.rows; ++row) {
         const int32_t* sum = sums.data() + size_t{row} * array_cols;
         uint8_t* out = buffer.data() + op.ub_addr + size_t{row} * op.row_stride;
         for (uint32_t c = 0; c < op.cols; ++c) {
             const ChannelParams& p = params[c];
-            const int32_t value =
-                numerics::requantise(numerics::wrap_add(sum[c], p.bias), p.multiplier, p.shift, rounding);
-            out[c] = static_cast<uint8_t>(numerics::to_int8(value, op.zero_point, op.clamp_min, op.clamp_max));
+            const int32_t value = numerics::requantise(numerics::wrap_add(sum[c], p.bias),
+                                                       p.multiplier, p.shift, rounding);
+            out[c] = static_cast<uint8_t>(
+                numerics::to_int8(value, op.zero_point, op.clamp_min, op.clamp_max));
         }
     }
 }
@@ -75,7 +79,8 @@ void add_elements(const isa::Add& op, std::span<uint8_t> buffer) {
     for (uint64_t i = 0; i < op.count; ++i) {
         const auto a = static_cast<int8_t>(buffer[op.a_addr + i]);
         const auto b = static_cast<int8_t>(buffer[op.b_addr + i]);
-        buffer[op.out_addr + i] = static_cast<uint8_t>(numerics::quantised_add(a, b, params, rounding));
+        buffer[op.out_addr + i] =
+            static_cast<uint8_t>(numerics::quantised_add(a, b, params, rounding));
     }
 }
 
@@ -83,10 +88,12 @@ void pool_windows(const isa::Pool& op, const isa::Geometry& g, std::span<uint8_t
     const auto mean = op.kind == 2 ? load<ChannelParams>(buffer, op.params_addr) : ChannelParams{};
     uint8_t* out = buffer.data() + op.out_addr;
     for (uint32_t image = 0; image < op.images; ++image) {
-        const auto* in = reinterpret_cast<const int8_t*>(buffer.data() + op.in_addr + uint64_t{image} * g.image_stride);
+        const auto* in = reinterpret_cast<const int8_t*>(buffer.data() + op.in_addr +
+                                                         uint64_t{image} * g.image_stride);
         for (uint32_t oh = 0; oh < g.out_height; ++oh)
             for (uint32_t ow = 0; ow < g.out_width; ++ow)
-                for (uint32_t c = 0; c < g.channels; ++c) *out++ = static_cast<uint8_t>(reduce(op, g, oh, ow, in + c, mean));
+                for (uint32_t c = 0; c < g.channels; ++c)
+                    *out++ = static_cast<uint8_t>(reduce(op, g, oh, ow, in + c, mean));
     }
 }
 
@@ -94,14 +101,18 @@ void softmax_rows(const isa::Softmax& op, std::span<uint8_t> buffer) {
     std::vector<float> table(256);
     std::memcpy(table.data(), buffer.data() + op.params_addr, 256 * sizeof(float));
     for (uint32_t row = 0; row < op.rows; ++row) {
-        const auto* in = reinterpret_cast<const int8_t*>(buffer.data() + op.in_addr + size_t{row} * op.cols);
+        const auto* in =
+            reinterpret_cast<const int8_t*>(buffer.data() + op.in_addr + size_t{row} * op.cols);
         const int32_t largest = *std::max_element(in, in + op.cols);
-        const auto exponential = [&](uint32_t c) { return table[static_cast<size_t>(largest - in[c])]; };
+        const auto exponential = [&](uint32_t c) {
+            return table[static_cast<size_t>(largest - in[c])];
+        };
         float sum = 0.0f;
         for (uint32_t c = 0; c < op.cols; ++c) sum += exponential(c);
         const float inverse = 256.0f / sum;
         std::vector<int8_t> out(op.cols);
-        for (uint32_t c = 0; c < op.cols; ++c) out[c] = numerics::softmax_output(exponential(c), inverse);
+        for (uint32_t c = 0; c < op.cols; ++c)
+            out[c] = numerics::softmax_output(exponential(c), inverse);
         std::memcpy(buffer.data() + op.out_addr + size_t{row} * op.cols, out.data(), out.size());
     }
 }

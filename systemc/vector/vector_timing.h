@@ -17,12 +17,15 @@ struct VectorTiming {
     constexpr uint32_t activate_interval(uint32_t cols) const {
         return static_cast<uint32_t>(ceil_div(cols, lanes));
     }
-    constexpr uint64_t add(uint64_t elements) const { return ceil_div(elements, lanes) + latency_cycles; }
+    constexpr uint64_t add(uint64_t elements) const {
+        return ceil_div(elements, lanes) + latency_cycles;
+    }
     /// Every output reads each tap of its window once.
     constexpr uint64_t pool(uint64_t outputs, uint64_t channels, uint64_t taps) const {
         return outputs * taps * ceil_div(channels, lanes) + latency_cycles;
     }
-    /// Four passes over a row (maximum, exponential and sum, inverse, scale), each with its latency.
+    /// Four passes over a row (maximum, exponential and sum, inverse, scale), each with its
+    /// latency.
     constexpr uint64_t softmax(uint64_t rows, uint64_t cols) const {
         return rows * 4 * (ceil_div(cols, lanes) + latency_cycles);
     }

@@ -38,7 +38,8 @@ void VectorUnit::activate(const isa::Activate& op, uint32_t index) {
         services_.fail(arch::DeviceError::kBadInstruction, index);
     check_buffer(op.params_addr, op.cols * sizeof(numerics::ChannelParams), index);
     check_buffer(op.ub_addr, uint64_t{op.rows - 1u} * op.row_stride + op.cols, index);
-    const auto sums = mxu_.read_accumulators(op.acc_addr, op.rows, timing_.activate_interval(op.cols), index);
+    const auto sums =
+        mxu_.read_accumulators(op.acc_addr, op.rows, timing_.activate_interval(op.cols), index);
     if (services_.functional()) activate_rows(op, sums, services_.config().mxu.cols, bytes_);
     busy_for(timing_.latency_cycles);
 }
@@ -53,7 +54,8 @@ void VectorUnit::add(const isa::Add& op, uint32_t index) {
 }
 
 void VectorUnit::set_pool_window(const isa::SetPoolWindow& op, uint32_t index) {
-    if (!ActivationReader::valid(op.geometry)) services_.fail(arch::DeviceError::kBadInstruction, index);
+    if (!ActivationReader::valid(op.geometry))
+        services_.fail(arch::DeviceError::kBadInstruction, index);
     window_ = op.geometry;
     busy_for(1);
 }

@@ -2,9 +2,9 @@
 // Fetches weight tiles from device memory into the weight FIFO, as far ahead as the FIFO has room,
 // and hands them to the array's weight port one at a time.
 //
-// Timing: a request for the next tile is issued as soon as a FIFO entry is reserved for it; requests
-// overlap their latency. A tile that stands in the FIFO at cycle t is at the weight port at t + 1
-// when the one before it has been loaded.
+// Timing: a request for the next tile is issued as soon as a FIFO entry is reserved for it;
+// requests overlap their latency. A tile that stands in the FIFO at cycle t is at the weight port
+// at t + 1 when the one before it has been loaded.
 #pragma once
 
 #include <deque>
@@ -42,7 +42,8 @@ class WeightFetcher final : public Unit {
     void load_thread();
 
     Mxu& mxu_;
-    std::deque<std::shared_ptr<Tile>> fifo_;  ///< reserved entries, in order; the front is loaded first
+    std::deque<std::shared_ptr<Tile>>
+        fifo_;  ///< reserved entries, in order; the front is loaded first
     sc_core::sc_event changed_;
     sc_core::sc_process_handle load_process_;
     uint64_t tiles_fetched_ = 0;

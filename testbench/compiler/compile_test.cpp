@@ -50,9 +50,9 @@ std::vector<int8_t> oracle(const compiler::Graph& graph,
             one.emplace_back(values.begin() + bytes * sample,
                              values.begin() + bytes * (sample + 1));
         }
-        const auto nodes = naive_run(graph, one, rounding == Rounding::kSingle
-                                                     ? NaiveRounding::kSingle
-                                                     : NaiveRounding::kGemmlowp);
+        const auto nodes = naive_run(
+            graph, one,
+            rounding == Rounding::kSingle ? NaiveRounding::kSingle : NaiveRounding::kGemmlowp);
         outputs.insert(outputs.end(), nodes.back().begin(), nodes.back().end());
     }
     return outputs;
@@ -149,8 +149,9 @@ TEST(CompiledProgram, NeedsEachOfItsFlags) {
             const auto spoilt = without_flag(program, flag);
             bool noticed = false;
             for (uint32_t order = 0; order < 50 && !noticed; ++order)
-                noticed = IsaInterpreter(chip, spoilt, {.random = true, .seed = order})
-                              .run(inputs[0]) != expected;
+                noticed =
+                    IsaInterpreter(chip, spoilt, {.random = true, .seed = order}).run(inputs[0]) !=
+                    expected;
             ++used[flag];
             needed[flag] += noticed;
         }
@@ -252,8 +253,8 @@ std::string name_of(const ::testing::TestParamInfo<NetworkCase>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Int8, CompiledNetwork,
-                         ::testing::ValuesIn(cases_of(kInt8Models, {Rounding::kSingle,
-                                                                    Rounding::kGemmlowp})),
+                         ::testing::ValuesIn(cases_of(kInt8Models,
+                                                      {Rounding::kSingle, Rounding::kGemmlowp})),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(Int8, CompiledLayers,
                          ::testing::ValuesIn(cases_of(kModelsWithLayers, {Rounding::kSingle})),

@@ -132,8 +132,7 @@ TEST_P(LoweredVectors, FullyConnectedLayersAreExact) {
         op.rows = expected.size() / out_c;
         op.groups = compiler::conv_groups(geometry(w, v.input_zero()), weights.data(), out_c,
                                           static_cast<uint32_t>(w.in_c));
-        auto node =
-            matmul_node(op, v.output(out_c), v.input_zero(), v.numbers({"biases", "bias"}));
+        auto node = matmul_node(op, v.output(out_c), v.input_zero(), v.numbers({"biases", "bias"}));
         const Int8s input = v.bytes({"input"});
         EXPECT_EQ(run(chip(), one_node(node, input.size(), expected.size()), input), expected)
             << name;

@@ -26,7 +26,7 @@ struct ModelData {
     compiler::Graph graph;
     std::vector<int8_t> inputs;
     std::vector<int8_t> expected_single;
-    std::vector<int8_t> expected_gemmlowp;  ///< softmax within 1 LSB
+    std::vector<int8_t> expected_gemmlowp;   ///< softmax within 1 LSB
     std::vector<int8_t> layers_of_sample_0;  ///< single rounding; only kModelsWithLayers
 
     size_t input_bytes() const;   ///< of one sample
@@ -57,11 +57,11 @@ std::vector<int8_t> read_int8(const std::filesystem::path& file);
 }  // namespace tandem::testing
 
 /// Skips the test, saying so, where there are no models; fails it in continuous integration.
-#define TANDEM_NEEDS_MODELS()                                                                \
-    do {                                                                                     \
-        if (tandem::testing::models_folder().empty()) {                                      \
-            if (tandem::testing::models_are_required())                                      \
-                FAIL() << "TANDEM_MODELS does not name the folder of the models";            \
-            GTEST_SKIP() << "NOT TESTED: set TANDEM_MODELS to the folder of the models";     \
-        }                                                                                    \
+#define TANDEM_NEEDS_MODELS()                                                            \
+    do {                                                                                 \
+        if (tandem::testing::models_folder().empty()) {                                  \
+            if (tandem::testing::models_are_required())                                  \
+                FAIL() << "TANDEM_MODELS does not name the folder of the models";        \
+            GTEST_SKIP() << "NOT TESTED: set TANDEM_MODELS to the folder of the models"; \
+        }                                                                                \
     } while (false)

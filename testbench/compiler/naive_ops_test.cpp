@@ -66,11 +66,11 @@ TEST(NaiveKernelVectors, ConvolutionsAreExact) {
     for (const char* name : kConvVectors) {
         const KernelVector v(name);
         const int out_c = v.number("OUT_CH"), in_c = v.number("IN_CH");
-        EXPECT_EQ(naive_conv(v.window(false), v.bytes({"input"}), v.input_zero(),
-                             v.bytes({"weights"}), v.numbers({"biases"}), out_c,
-                             in_c / v.number_or("FILTER_CH", in_c),
-                             v.output(static_cast<size_t>(out_c))),
-                  v.bytes({"output_ref"}))
+        EXPECT_EQ(
+            naive_conv(v.window(false), v.bytes({"input"}), v.input_zero(), v.bytes({"weights"}),
+                       v.numbers({"biases"}), out_c, in_c / v.number_or("FILTER_CH", in_c),
+                       v.output(static_cast<size_t>(out_c))),
+            v.bytes({"output_ref"}))
             << name;
     }
 }

@@ -44,8 +44,8 @@ TEST(ChannelMultiplier, GemmlowpIsTheOraclesQ31) {
 }
 
 TEST(ChannelMultiplier, RoundsUpToThePowerOfTwo) {
-    const auto m = compiler::channel_multiplier(std::nextafter(1.0f, 0.0f), 1.0f, 1.0f,
-                                                Rounding::kGemmlowp);
+    const auto m =
+        compiler::channel_multiplier(std::nextafter(1.0f, 0.0f), 1.0f, 1.0f, Rounding::kGemmlowp);
     EXPECT_EQ(m.shift, 0);
     EXPECT_LT(m.value, 1u << 31);
     const auto one = compiler::channel_multiplier(1, 1, 1, Rounding::kGemmlowp);

@@ -45,14 +45,21 @@ class GraphMaker {
     }
 
     TensorId add_activation(std::vector<int32_t> shape) {
-        return add_tensor({.name = {}, .shape = std::move(shape), .type = DataType::kInt8,
-                           .quantization = {{scale()}, {pick(-128, 60)}, 0}, .is_constant = false,
+        return add_tensor({.name = {},
+                           .shape = std::move(shape),
+                           .type = DataType::kInt8,
+                           .quantization = {{scale()}, {pick(-128, 60)}, 0},
+                           .is_constant = false,
                            .data = {}});
     }
 
     TensorId add_weights(std::vector<int32_t> shape, uint32_t axis) {
-        Tensor t{.name = {}, .shape = std::move(shape), .type = DataType::kInt8,
-                 .quantization = {}, .is_constant = true, .data = {}};
+        Tensor t{.name = {},
+                 .shape = std::move(shape),
+                 .type = DataType::kInt8,
+                 .quantization = {},
+                 .is_constant = true,
+                 .data = {}};
         const int32_t scales = pick(0, 2) == 0 ? 1 : t.shape[axis];
         const float base = scale();
         for (int32_t i = 0; i < scales; ++i) {
@@ -67,8 +74,12 @@ class GraphMaker {
     }
 
     TensorId add_bias(int32_t channels) {
-        Tensor t{.name = {}, .shape = {channels}, .type = DataType::kInt32, .quantization = {},
-                 .is_constant = true, .data = {}};
+        Tensor t{.name = {},
+                 .shape = {channels},
+                 .type = DataType::kInt32,
+                 .quantization = {},
+                 .is_constant = true,
+                 .data = {}};
         std::vector<int32_t> values;
         for (int32_t i = 0; i < channels; ++i) values.push_back(pick(-5000, 5000));
         t.data.resize(values.size() * 4);
@@ -100,8 +111,10 @@ class GraphMaker {
     Activation activation() { return static_cast<Activation>(std::max(0, pick(-3, 3))); }
 
     Sliding sliding(bool dilated) {
-        return {.padding = static_cast<Padding>(pick(0, 1)), .stride_h = pick(1, 3),
-                .stride_w = pick(1, 3), .dilation_h = dilated ? pick(1, 2) : 1,
+        return {.padding = static_cast<Padding>(pick(0, 1)),
+                .stride_h = pick(1, 3),
+                .stride_w = pick(1, 3),
+                .dilation_h = dilated ? pick(1, 2) : 1,
                 .dilation_w = dilated ? pick(1, 2) : 1};
     }
 
@@ -124,9 +137,9 @@ class GraphMaker {
         const int32_t out_c = depthwise ? in_c * multiplier : pick(1, 10) * groups;
         Sliding s = sliding(true);
         const TensorId out = add_activation(window_output(s, kernel_h, kernel_w, out_c));
-        const TensorId weights =
-            depthwise ? add_weights({1, kernel_h, kernel_w, out_c}, 3)
-                      : add_weights({out_c, kernel_h, kernel_w, in_c / groups}, 0);
+        const TensorId weights = depthwise
+                                     ? add_weights({1, kernel_h, kernel_w, out_c}, 3)
+                                     : add_weights({out_c, kernel_h, kernel_w, in_c / groups}, 0);
         fit_output(graph_.tensors[out], current(), graph_.tensors[weights],
                    kernel_h * kernel_w * (depthwise ? 1 : in_c / groups));
         std::vector<TensorId> inputs = {current_, weights};
@@ -144,8 +157,8 @@ class GraphMaker {
         a.sliding = sliding(false);
         a.filter_h = pick(1, 4), a.filter_w = pick(1, 4);
         a.activation = activation();
-        const TensorId out = add_activation(
-            window_output(a.sliding, a.filter_h, a.filter_w, current().shape[3]));
+        const TensorId out =
+            add_activation(window_output(a.sliding, a.filter_h, a.filter_w, current().shape[3]));
         graph_.tensors[out].quantization = current().quantization;
         add_node(max ? Operator::kMaxPool2d : Operator::kAveragePool2d, {current_}, out, a);
     }
@@ -165,10 +178,16 @@ class GraphMaker {
 
     void add_image_node() {
         switch (pick(0, 6)) {
-            case 0: case 1: case 2: return add_conv(false);
-            case 3: return add_conv(true);
-            case 4: return add_pool();
-            default: return add_sum();
+            case 0:
+            case 1:
+            case 2:
+                return add_conv(false);
+            case 3:
+                return add_conv(true);
+            case 4:
+                return add_pool();
+            default:
+                return add_sum();
         }
     }
 
@@ -177,9 +196,9 @@ class GraphMaker {
         const auto shape = current().shape;
         if (pick(0, 1) == 0) {
             const bool keep = pick(0, 1) == 0;
-            const TensorId out = add_activation(
-                keep ? std::vector<int32_t>{shape[0], 1, 1, shape[3]}
-                     : std::vector<int32_t>{shape[0], shape[3]});
+            const TensorId out =
+                add_activation(keep ? std::vector<int32_t>{shape[0], 1, 1, shape[3]}
+                                    : std::vector<int32_t>{shape[0], shape[3]});
             graph_.tensors[out].quantization.scales[0] = current().scale() * 0.7f;
             add_node(Operator::kMean, {current_}, out, MeanAttributes{keep});
         }

@@ -15,7 +15,9 @@ Access sums(uint64_t begin, uint64_t end) { return {Space::kAccumulators, begin,
 
 template <class Instruction>
 Step step(std::vector<Access> reads, std::vector<Access> writes) {
-    return {.instruction = Instruction{}, .reads = std::move(reads), .writes = std::move(writes),
+    return {.instruction = Instruction{},
+            .reads = std::move(reads),
+            .writes = std::move(writes),
             .source = {}};
 }
 
@@ -46,14 +48,14 @@ TEST(Schedule, LetsAWriterWaitForReadersInOtherUnits) {
 }
 
 TEST(Schedule, OrdersTwoWritersOfDifferentUnits) {
-    const auto h = headers({step<isa::ReadHost>({}, {bytes(0, 64)}),
-                            step<isa::Softmax>({}, {bytes(0, 64)})});
+    const auto h =
+        headers({step<isa::ReadHost>({}, {bytes(0, 64)}), step<isa::Softmax>({}, {bytes(0, 64)})});
     EXPECT_NE(h[1].wait_a, 0);
 }
 
 TEST(Schedule, SetsNoFlagWithinAUnit) {
-    const auto h = headers({step<isa::Add>({}, {bytes(0, 64)}),
-                            step<isa::Softmax>({bytes(0, 64)}, {bytes(64, 70)})});
+    const auto h = headers(
+        {step<isa::Add>({}, {bytes(0, 64)}), step<isa::Softmax>({bytes(0, 64)}, {bytes(64, 70)})});
     EXPECT_EQ(flags_of(h[0]) + flags_of(h[1]), 0);
 }
 
@@ -71,18 +73,18 @@ TEST(Schedule, KeepsBufferAndAccumulatorsApart) {
 }
 
 TEST(Schedule, WaitsForTheLastOfSeveralWriters) {
-    const auto h = headers({step<isa::ReadHost>({}, {bytes(0, 8)}),
-                            step<isa::ReadHost>({}, {bytes(8, 16)}),
-                            step<isa::Matmul>({bytes(0, 16)}, {})});
+    const auto h =
+        headers({step<isa::ReadHost>({}, {bytes(0, 8)}), step<isa::ReadHost>({}, {bytes(8, 16)}),
+                 step<isa::Matmul>({bytes(0, 16)}, {})});
     EXPECT_EQ(h[0].signal_a, 0);
     EXPECT_EQ(h[2].wait_a, h[1].signal_a);
     EXPECT_NE(h[2].wait_a, 0);
 }
 
 TEST(Schedule, WaitsOnceForWhatItsUnitHasWaitedForBefore) {
-    const auto h = headers({step<isa::ReadHost>({}, {bytes(0, 64)}),
-                            step<isa::Matmul>({bytes(0, 8)}, {}),
-                            step<isa::Matmul>({bytes(8, 16)}, {})});
+    const auto h =
+        headers({step<isa::ReadHost>({}, {bytes(0, 64)}), step<isa::Matmul>({bytes(0, 8)}, {}),
+                 step<isa::Matmul>({bytes(8, 16)}, {})});
     EXPECT_EQ(flags_of(h[2]), 0);
 }
 
@@ -97,9 +99,9 @@ TEST(Schedule, LeavesOutWhatAnotherWaitImplies) {
 }
 
 TEST(Schedule, SplitsARegionThatIsPartlyOverwritten) {
-    const auto h = headers({step<isa::ReadHost>({}, {bytes(0, 64)}),
-                            step<isa::Add>({}, {bytes(16, 32)}),
-                            step<isa::WriteHost>({bytes(32, 48)}, {})});
+    const auto h =
+        headers({step<isa::ReadHost>({}, {bytes(0, 64)}), step<isa::Add>({}, {bytes(16, 32)}),
+                 step<isa::WriteHost>({bytes(32, 48)}, {})});
     // Of the writers, only the transfer touched bytes 32 to 47.
     EXPECT_EQ(h[2].wait_a, h[0].signal_a == h[1].wait_a ? h[0].signal_b : h[0].signal_a);
     EXPECT_NE(h[2].wait_a, 0);
@@ -121,10 +123,12 @@ TEST(Schedule, StopsTheSequencerForAThirdWait) {
 
 TEST(Schedule, CarriesAThirdSignalOnARepeatedWindow) {
     const isa::SetPoolWindow window{.header = {}, .geometry = {.in_height = 7, .in_width = 9}};
-    auto result = compiler::synchronise(
-        {{.instruction = window, .reads = {}, .writes = {}, .source = {}},
-         step<isa::Pool>({bytes(64, 72)}, {bytes(0, 8)}), step<isa::Matmul>({bytes(0, 8)}, {}),
-         step<isa::WriteHost>({bytes(0, 8)}, {}), step<isa::ReadHost>({}, {bytes(64, 72)})});
+    auto result =
+        compiler::synchronise({{.instruction = window, .reads = {}, .writes = {}, .source = {}},
+                               step<isa::Pool>({bytes(64, 72)}, {bytes(0, 8)}),
+                               step<isa::Matmul>({bytes(0, 8)}, {}),
+                               step<isa::WriteHost>({bytes(0, 8)}, {}),
+                               step<isa::ReadHost>({}, {bytes(64, 72)})});
     ASSERT_EQ(result.size(), 6u);
     const auto* repeated = std::get_if<isa::SetPoolWindow>(&result[4].instruction);
     ASSERT_NE(repeated, nullptr);
@@ -146,9 +150,9 @@ TEST(Schedule, TakesARoomySuccessorForAThirdSignal) {
 }
 
 TEST(Schedule, NeverSignalsFromSetWindow) {
-    auto result = compiler::synchronise(
-        {step<isa::Matmul>({bytes(0, 8)}, {sums(0, 8)}), step<isa::SetWindow>({}, {}),
-         step<isa::Activate>({sums(0, 8)}, {bytes(0, 8)})});
+    auto result = compiler::synchronise({step<isa::Matmul>({bytes(0, 8)}, {sums(0, 8)}),
+                                         step<isa::SetWindow>({}, {}),
+                                         step<isa::Activate>({sums(0, 8)}, {bytes(0, 8)})});
     EXPECT_NE(result[0].header().signal_a, 0);
     EXPECT_EQ(flags_of(result[1].header()), 0);
 }

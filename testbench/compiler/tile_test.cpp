@@ -13,7 +13,10 @@ using compiler::MatmulGroup;
 using compiler::MatmulOp;
 
 arch::ChipConfig::Mxu array(uint32_t rows, uint32_t cols, uint32_t accumulator_rows) {
-    return {.rows = rows, .cols = cols, .dtype = "int8", .accumulator_rows = accumulator_rows,
+    return {.rows = rows,
+            .cols = cols,
+            .dtype = "int8",
+            .accumulator_rows = accumulator_rows,
             .weight_fifo_tiles = 4};
 }
 
@@ -90,8 +93,8 @@ TEST(TilePlan, KeepsATileForAllBlocksWhenOneIsEnough) {
     MatmulOp op;
     op.rows = 64;
     op.out_channels = 4;
-    op.groups.push_back({.window = {}, .k = 8, .n = 4, .useful_n = 4,
-                         .weights = std::vector<int8_t>(32, 1)});
+    op.groups.push_back(
+        {.window = {}, .k = 8, .n = 4, .useful_n = 4, .weights = std::vector<int8_t>(32, 1)});
     const auto plan = compiler::plan_tiles(op, array(8, 8, 32));
     ASSERT_EQ(plan.blocks.size(), 4u);
     EXPECT_TRUE(plan.blocks[0].loads_weights);

@@ -14,8 +14,12 @@ namespace {
 using namespace compiler;
 
 Tensor activation(const char* name, std::vector<int32_t> shape) {
-    return {.name = name, .shape = std::move(shape), .type = DataType::kInt8,
-            .quantization = {{0.5f}, {0}, 0}, .is_constant = false, .data = {}};
+    return {.name = name,
+            .shape = std::move(shape),
+            .type = DataType::kInt8,
+            .quantization = {{0.5f}, {0}, 0},
+            .is_constant = false,
+            .data = {}};
 }
 
 /// One operator from tensors a (1x4x4x2) and b (the same) to out.

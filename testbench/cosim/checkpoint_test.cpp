@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frozen copy: it comes to life as often as asked, always from the same state, and leaves nothing.
+// The frozen copy: it comes to life as often as asked, always from the same state, and leaves
+// nothing.
 #include "cosim/checkpoint.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,9 @@ class CheckpointTest : public testing::Test {
 
 TEST_F(CheckpointTest, IsNotTakenAtFirst) { EXPECT_FALSE(checkpoint_.taken()); }
 
-TEST_F(CheckpointTest, HasNothingToReviveBeforeItIsTaken) { EXPECT_EQ(checkpoint_.revive("x"), std::nullopt); }
+TEST_F(CheckpointTest, HasNothingToReviveBeforeItIsTaken) {
+    EXPECT_EQ(checkpoint_.revive("x"), std::nullopt);
+}
 
 TEST_F(CheckpointTest, GoesOnInTheRunningSimulation) {
     serve_echo(checkpoint_, count_);
@@ -59,7 +62,8 @@ TEST_F(CheckpointTest, LivesFromTheSameStateEachTime) {
     count_ = 10;
     serve_echo(checkpoint_, count_);
     count_ = 20;  // after the checkpoint: no life may see it
-    for (int life = 0; life < 5; ++life) EXPECT_EQ(checkpoint_.revive("again"), "again 11") << "life " << life;
+    for (int life = 0; life < 5; ++life)
+        EXPECT_EQ(checkpoint_.revive("again"), "again 11") << "life " << life;
 }
 
 TEST_F(CheckpointTest, CarriesLongAnswers) {
@@ -123,7 +127,8 @@ TEST_F(CheckpointTest, LeavesNoProcessWhenDestroyed) {
 TEST_F(CheckpointTest, LeavesNoOpenFiles) {
     const auto open_files = [] {
         int count = 0;
-        for (int file = 0; file < 1024; ++file) count += ::lseek(file, 0, SEEK_CUR) != -1 || errno != EBADF;
+        for (int file = 0; file < 1024; ++file)
+            count += ::lseek(file, 0, SEEK_CUR) != -1 || errno != EBADF;
         return count;
     };
     const int before = open_files();

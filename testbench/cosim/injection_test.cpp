@@ -22,8 +22,8 @@ TEST(InjectionParse, ReadsEveryPart) {
 }
 
 TEST(InjectionParse, GivesBackItsOwnText) {
-    for (const char* text : {"pe[0][0].psum:bit31@cycle=0", "pe[7][3].activation:bit0@cycle=1", "pe[1][2].shadow:bit7@cycle=99",
-                             "pe[2][1].weight:bit5@cycle=18"})
+    for (const char* text : {"pe[0][0].psum:bit31@cycle=0", "pe[7][3].activation:bit0@cycle=1",
+                             "pe[1][2].shadow:bit7@cycle=99", "pe[2][1].weight:bit5@cycle=18"})
         EXPECT_EQ(parse_injection(text, 8, 8).to_string(), text);
 }
 
@@ -46,13 +46,18 @@ TEST_P(InjectionRejects, AndNamesThePart) {
 
 INSTANTIATE_TEST_SUITE_P(
     Texts, InjectionRejects,
-    testing::Values(Bad{"", "form"}, Bad{"pe", "form"}, Bad{"pe[0][0].psum:bit0", "form"}, Bad{"pe[0][0].psum:bit0@cycle=", "form"},
-                    Bad{"pe[-1][0].psum:bit0@cycle=1", "form"}, Bad{"pe[0].psum:bit0@cycle=1", "form"},
-                    Bad{" pe[0][0].psum:bit0@cycle=1", "form"}, Bad{"pe[0][0].psum:bit0@cycle=1 ", "form"},
-                    Bad{"pe[0][0].psum:bit0@cycle=99999999999999999999", "form"}, Bad{"pe[99999999999][0].psum:bit0@cycle=1", "form"},
+    testing::Values(Bad{"", "form"}, Bad{"pe", "form"}, Bad{"pe[0][0].psum:bit0", "form"},
+                    Bad{"pe[0][0].psum:bit0@cycle=", "form"},
+                    Bad{"pe[-1][0].psum:bit0@cycle=1", "form"},
+                    Bad{"pe[0].psum:bit0@cycle=1", "form"},
+                    Bad{" pe[0][0].psum:bit0@cycle=1", "form"},
+                    Bad{"pe[0][0].psum:bit0@cycle=1 ", "form"},
+                    Bad{"pe[0][0].psum:bit0@cycle=99999999999999999999", "form"},
+                    Bad{"pe[99999999999][0].psum:bit0@cycle=1", "form"},
                     Bad{"pe[8][0].psum:bit0@cycle=1", "PE row: expected 0..7, found 8"},
                     Bad{"pe[0][4].psum:bit0@cycle=1", "PE column: expected 0..3, found 4"},
-                    Bad{"pe[0][0].sum:bit0@cycle=1", "register: expected psum, weight, shadow or activation, found sum"},
+                    Bad{"pe[0][0].sum:bit0@cycle=1",
+                        "register: expected psum, weight, shadow or activation, found sum"},
                     Bad{"pe[0][0].psum:bit32@cycle=1", "bit: expected 0..31, found 32"},
                     Bad{"pe[0][0].weight:bit8@cycle=1", "bit: expected 0..7, found 8"},
                     Bad{"pe[0][0].shadow:bit8@cycle=1", "bit: expected 0..7"},
@@ -70,7 +75,9 @@ TEST(InjectionRandom, StaysInsideTheArray) {
 
 TEST(InjectionRandom, IsTheSameForTheSameSeed) {
     for (uint64_t seed = 0; seed < 100; ++seed)
-        EXPECT_EQ(random_injection(seed, 8, 8, 100).to_string(), random_injection(seed, 8, 8, 100).to_string()) << "seed " << seed;
+        EXPECT_EQ(random_injection(seed, 8, 8, 100).to_string(),
+                  random_injection(seed, 8, 8, 100).to_string())
+            << "seed " << seed;
 }
 
 TEST(InjectionRandom, ReachesEveryPe) {

@@ -36,13 +36,16 @@ class Grid {
     void step(const Beat& beat) {
         history_.push_back(beat);
         const std::vector<Pe> before = pes_;
-        const auto old = [&](uint32_t r, uint32_t c) -> const Pe& { return before[size_t{r} * shape_.cols + c]; };
+        const auto old = [&](uint32_t r, uint32_t c) -> const Pe& {
+            return before[size_t{r} * shape_.cols + c];
+        };
         for (uint32_t r = 0; r < shape_.rows; ++r)
             for (uint32_t c = 0; c < shape_.cols; ++c) {
                 Pe& pe = at(r, c);
                 const Beat* here = entered(r + c);
                 const uint32_t above = r == 0 ? 0 : static_cast<uint32_t>(old(r - 1, c).psum);
-                pe.psum = static_cast<int32_t>(above + static_cast<uint32_t>(old(r, c).activation * old(r, c).weight));
+                pe.psum = static_cast<int32_t>(
+                    above + static_cast<uint32_t>(old(r, c).activation * old(r, c).weight));
                 if (here == nullptr) continue;
                 if (!here->row.empty()) pe.activation = here->row[r];
                 if (here->swap) pe.weight = old(r, c).shadow;
@@ -110,9 +113,10 @@ TEST_P(PeOracleSizes, AgreesWithASteppedGrid) {
             grid.step(beats[edge]);
             tell(oracle, edge, beats[edge]);
             const auto found = oracle.check(edge, grid.state());
-            ASSERT_FALSE(found.has_value()) << to_string(found->which) << " of PE " << found->pe_row << "," << found->pe_col << " edge "
-                                            << edge << ": expected " << found->actual << ", oracle says " << found->expected << ", seed "
-                                            << seed;
+            ASSERT_FALSE(found.has_value())
+                << to_string(found->which) << " of PE " << found->pe_row << "," << found->pe_col
+                << " edge " << edge << ": expected " << found->actual << ", oracle says "
+                << found->expected << ", seed " << seed;
         }
     }
 }
@@ -121,7 +125,8 @@ TEST_P(PeOracleSizes, FindsAWrongPartialSumAtItsEdge) {
     const auto [rows, cols, depth] = GetParam();
     for (uint64_t seed = 0; seed < 40; ++seed) {
         testbench::Seeded random(seed);
-        const auto r = static_cast<uint32_t>(random.below(rows)), c = static_cast<uint32_t>(random.below(cols));
+        const auto r = static_cast<uint32_t>(random.below(rows)),
+                   c = static_cast<uint32_t>(random.below(cols));
         Grid grid(GetParam());
         PeOracle oracle(GetParam(), {}, {});
         auto beats = random_beats(GetParam(), seed, 200);
@@ -133,9 +138,12 @@ TEST_P(PeOracleSizes, FindsAWrongPartialSumAtItsEdge) {
             if (row_here) grid.at(r, c).psum ^= 1 << seed % 31;
             const auto found = oracle.check(edge, grid.state());
             if (!row_here) continue;
-            ASSERT_TRUE(found.has_value()) << "PE " << r << "," << c << " edge " << edge << ", seed " << seed;
-            EXPECT_TRUE(found->which == PeRegister::kPsum && found->pe_row == r && found->pe_col == c && found->cycle == edge)
-                << "found " << to_string(found->which) << " " << found->pe_row << "," << found->pe_col << ", seed " << seed;
+            ASSERT_TRUE(found.has_value())
+                << "PE " << r << "," << c << " edge " << edge << ", seed " << seed;
+            EXPECT_TRUE(found->which == PeRegister::kPsum && found->pe_row == r &&
+                        found->pe_col == c && found->cycle == edge)
+                << "found " << to_string(found->which) << " " << found->pe_row << ","
+                << found->pe_col << ", seed " << seed;
             EXPECT_EQ(found->expected, right) << "psum, seed " << seed;
             EXPECT_EQ(found->actual, grid.at(r, c).psum) << "psum, seed " << seed;
             break;
@@ -160,28 +168,37 @@ TEST_P(PeOracleSizes, ForetellsThePartialSum) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, PeOracleSizes,
-                         testing::Values(mxu::MxuShape{1, 1, 8}, mxu::MxuShape{3, 5, 8}, mxu::MxuShape{5, 2, 8}, mxu::MxuShape{8, 8, 8}),
-                         [](const auto& info) { return std::to_string(info.param.rows) + "x" + std::to_string(info.param.cols); });
+                         testing::Values(mxu::MxuShape{1, 1, 8}, mxu::MxuShape{3, 5, 8},
+                                         mxu::MxuShape{5, 2, 8}, mxu::MxuShape{8, 8, 8}),
+                         [](const auto& info) {
+                             return std::to_string(info.param.rows) + "x" +
+                                    std::to_string(info.param.cols);
+                         });
 
 /// A quiet array with known tiles.
 class QuietArray : public testing::Test {
   protected:
     QuietArray() {
         for (uint32_t r = 0; r < 2; ++r)
-            for (uint32_t c = 0; c < 3; ++c) grid_.at(r, c).weight = active_[r * 3 + c], grid_.at(r, c).shadow = shadow_[r * 3 + c];
+            for (uint32_t c = 0; c < 3; ++c)
+                grid_.at(r, c).weight = active_[r * 3 + c],
+                            grid_.at(r, c).shadow = shadow_[r * 3 + c];
     }
     const mxu::MxuShape shape_{2, 3, 8};
     const std::vector<int8_t> active_ = {1, 2, 3, 4, 5, 6}, shadow_ = {-1, -2, -3, -4, -5, -6};
     Grid grid_{shape_};
 };
 
-TEST_F(QuietArray, IsRightWithTheKnownTiles) { EXPECT_FALSE(PeOracle(shape_, active_, shadow_).check(100, grid_.state()).has_value()); }
+TEST_F(QuietArray, IsRightWithTheKnownTiles) {
+    EXPECT_FALSE(PeOracle(shape_, active_, shadow_).check(100, grid_.state()).has_value());
+}
 
 TEST_F(QuietArray, HasAWrongWeightNamed) {
     grid_.at(1, 2).weight = 7;
     const auto found = PeOracle(shape_, active_, shadow_).check(100, grid_.state());
     ASSERT_TRUE(found.has_value());
-    EXPECT_TRUE(found->which == PeRegister::kWeight && found->pe_row == 1 && found->pe_col == 2) << to_string(found->which);
+    EXPECT_TRUE(found->which == PeRegister::kWeight && found->pe_row == 1 && found->pe_col == 2)
+        << to_string(found->which);
     EXPECT_EQ(found->expected, 6);
     EXPECT_EQ(found->actual, 7);
 }
@@ -190,7 +207,8 @@ TEST_F(QuietArray, HasAWrongShadowNamed) {
     grid_.at(0, 1).shadow = 7;
     const auto found = PeOracle(shape_, active_, shadow_).check(100, grid_.state());
     ASSERT_TRUE(found.has_value());
-    EXPECT_TRUE(found->which == PeRegister::kShadow && found->pe_row == 0 && found->pe_col == 1) << to_string(found->which);
+    EXPECT_TRUE(found->which == PeRegister::kShadow && found->pe_row == 0 && found->pe_col == 1)
+        << to_string(found->which);
 }
 
 TEST_F(QuietArray, IsNotJudgedWhereTilesAreUnknown) {

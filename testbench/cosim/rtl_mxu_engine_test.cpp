@@ -13,9 +13,13 @@ using mxu::MxuEvent;
 
 class RtlEngine : public testing::Test {
   protected:
-    void tile(Cycle from, int8_t value) { engine_.push_weights({tiles_++, from, std::vector<int8_t>(64, value)}); }
-    void rows(Cycle from, uint32_t count, int8_t value, bool swap, uint32_t address = 0, bool accumulate = false) {
-        engine_.push_rows({blocks_++, from, count, 8, address, swap, accumulate, std::vector<int8_t>(size_t{count} * 8, value)});
+    void tile(Cycle from, int8_t value) {
+        engine_.push_weights({tiles_++, from, std::vector<int8_t>(64, value)});
+    }
+    void rows(Cycle from, uint32_t count, int8_t value, bool swap, uint32_t address = 0,
+              bool accumulate = false) {
+        engine_.push_rows({blocks_++, from, count, 8, address, swap, accumulate,
+                           std::vector<int8_t>(size_t{count} * 8, value)});
     }
     std::vector<MxuEvent> events(Cycle until) {
         std::vector<MxuEvent> found;
@@ -36,8 +40,9 @@ class RtlEngine : public testing::Test {
 TEST_F(RtlEngine, TellsEventsAtTheEdgesOfThePortContract) {
     tile(5, 2);
     rows(6, 3, 4, true);
-    const std::vector<MxuEvent> expected = {
-        {12, MxuEvent::Kind::kTileLoaded, 0}, {13, MxuEvent::Kind::kBlockStarted, 0}, {13 + 2 + 17, MxuEvent::Kind::kBlockCommitted, 0}};
+    const std::vector<MxuEvent> expected = {{12, MxuEvent::Kind::kTileLoaded, 0},
+                                            {13, MxuEvent::Kind::kBlockStarted, 0},
+                                            {13 + 2 + 17, MxuEvent::Kind::kBlockCommitted, 0}};
     EXPECT_EQ(events(100), expected);
 }
 
@@ -74,7 +79,10 @@ TEST_F(RtlEngine, AppliesAnUpsetAfterItsEdgeAndNotBefore) {
     rows(8, 1, 4, true);
     events(60);
     const size_t index = (8 - 1 - 3) * 8 + (8 - 1 - 5);
-    const auto weight = [&] { return static_cast<const int8_t*>(engine_.state().weight)[index * engine_.state().weight_bytes]; };
+    const auto weight = [&] {
+        return static_cast<const int8_t*>(
+            engine_.state().weight)[index * engine_.state().weight_bytes];
+    };
     engine_.inject(parse_injection("pe[3][5].weight:bit2@cycle=70", 8, 8));
     events(70);
     EXPECT_EQ(weight(), 2) << "before edge 70";
@@ -92,7 +100,8 @@ TEST_F(RtlEngine, HitsTheRowThatAnUpsetIsMeantFor) {
     engine_.push_read({0, 100, 0, 10, 1});
     events(200);
     for (uint32_t row = 0; row < 10; ++row)
-        EXPECT_EQ(engine_.read_data()[size_t{row} * 8], row == 4 ? 264 : 8) << "column 0 of row " << row;
+        EXPECT_EQ(engine_.read_data()[size_t{row} * 8], row == 4 ? 264 : 8)
+            << "column 0 of row " << row;
 }
 
 TEST_F(RtlEngine, ForgetsWorkAtReset) {

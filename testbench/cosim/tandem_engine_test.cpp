@@ -29,7 +29,9 @@ struct Commit {
 class CommitLog final : public ArrayListener {
   public:
     explicit CommitLog(uint32_t cols) : cols_(cols) {}
-    void on_commit(Cycle edge, uint32_t address, const int32_t* row) override { commits.push_back({edge, address, {row, row + cols_}}); }
+    void on_commit(Cycle edge, uint32_t address, const int32_t* row) override {
+        commits.push_back({edge, address, {row, row + cols_}});
+    }
     std::vector<Commit> commits;
 
   private:
@@ -47,7 +49,9 @@ StreamRun run_model(MxuShape shape, uint64_t seed, uint32_t phases) {
     engine.set_block_listener([&](const mxu::TlmMxuEngine::BlockResult& block) {
         for (uint32_t i = 0; i < block.rows; ++i) {
             const auto row = block.sums.subspan(size_t{i} * shape.cols, shape.cols);
-            run.commits.push_back({block.first_edge + i + shape.rows + shape.cols + 1, block.acc_addr + i, {row.begin(), row.end()}});
+            run.commits.push_back({block.first_edge + i + shape.rows + shape.cols + 1,
+                                   block.acc_addr + i,
+                                   {row.begin(), row.end()}});
         }
     });
     RandomStream stream(engine, seed);
@@ -75,11 +79,13 @@ class RandomStreams : public testing::TestWithParam<MxuShape> {};
 
 TEST_P(RandomStreams, CommitTheSameRowsOnModelAndRtl) {
     for (uint64_t seed = 0; seed < 10; ++seed) {
-        const StreamRun model = run_model(GetParam(), seed, 10), rtl = run_rtl(GetParam(), seed, 10, nullptr);
+        const StreamRun model = run_model(GetParam(), seed, 10),
+                        rtl = run_rtl(GetParam(), seed, 10, nullptr);
         ASSERT_EQ(model.commits.size(), rtl.commits.size()) << "rows, seed " << seed;
         for (size_t i = 0; i < model.commits.size(); ++i)
             ASSERT_EQ(model.commits[i], rtl.commits[i])
-                << "commit " << i << " at edge " << model.commits[i].edge << " (model), " << rtl.commits[i].edge << " (RTL), seed " << seed;
+                << "commit " << i << " at edge " << model.commits[i].edge << " (model), "
+                << rtl.commits[i].edge << " (RTL), seed " << seed;
     }
 }
 
@@ -95,8 +101,8 @@ TEST_P(RandomStreams, AreComparedRowByRowWithoutDivergence) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, RandomStreams,
-                         testing::Values(MxuShape{1, 1, 32}, MxuShape{3, 5, 32}, MxuShape{5, 2, 32}, MxuShape{8, 8, 256},
-                                         MxuShape{16, 16, 512}),
+                         testing::Values(MxuShape{1, 1, 32}, MxuShape{3, 5, 32}, MxuShape{5, 2, 32},
+                                         MxuShape{8, 8, 256}, MxuShape{16, 16, 512}),
                          name_of_shape);
 
 class RandomInjections : public testing::TestWithParam<MxuShape> {
@@ -111,14 +117,16 @@ class RandomInjections : public testing::TestWithParam<MxuShape> {
         injection.which = static_cast<PeRegister>(random.below(4));
         injection.pe_row = static_cast<uint32_t>(random.below(GetParam().rows));
         injection.pe_col = static_cast<uint32_t>(random.below(GetParam().cols));
-        injection.bit = static_cast<uint32_t>(random.below(injection.which == PeRegister::kPsum ? 32 : 8));
+        injection.bit =
+            static_cast<uint32_t>(random.below(injection.which == PeRegister::kPsum ? 32 : 8));
         injection.cycle = random.below(model_.edges);
         return injection;
     }
     bool matters(const Injection& injection) const {
         return run_rtl(GetParam(), kStreamSeed, kPhases, &injection).commits != model_.commits;
     }
-    std::optional<Divergence> found(const Injection& injection, const TandemOptions& options = {}) const {
+    std::optional<Divergence> found(const Injection& injection,
+                                    const TandemOptions& options = {}) const {
         TandemEngine engine(GetParam(), testbench::array_library(GetParam()), options);
         engine.rtl().inject(injection);
         RandomStream stream(engine, kStreamSeed);
@@ -134,7 +142,8 @@ TEST_P(RandomInjections, AreReportedExactlyWhenACommittedRowChanges) {
         const Injection injection = random(seed);
         const bool expected = matters(injection);
         effective += expected;
-        ASSERT_EQ(found(injection).has_value(), expected) << "divergence for " << injection.to_string() << ", seed " << seed;
+        ASSERT_EQ(found(injection).has_value(), expected)
+            << "divergence for " << injection.to_string() << ", seed " << seed;
     }
     EXPECT_GT(effective, kInjections / 10) << "injections with an effect: too few to say anything";
     EXPECT_LT(effective, kInjections) << "injections with an effect: none without";
@@ -146,12 +155,14 @@ TEST_P(RandomInjections, AreNamedByPeRegisterAndCycle) {
         if (!matters(injection)) continue;
         const auto divergence = found(injection);
         ASSERT_TRUE(divergence.has_value()) << injection.to_string() << ", seed " << seed;
-        ASSERT_TRUE(divergence->pe.has_value()) << injection.to_string() << ": no PE named (" << divergence->note << "), seed " << seed;
+        ASSERT_TRUE(divergence->pe.has_value())
+            << injection.to_string() << ": no PE named (" << divergence->note << "), seed " << seed;
         const PeMismatch& pe = *divergence->pe;
         const Injection named{pe.which, pe.pe_row, pe.pe_col, injection.bit, pe.cycle, {}};
         ASSERT_EQ(named.to_string(), injection.to_string()) << "seed " << seed;
         const int64_t flipped = pe.expected ^ pe.actual;
-        EXPECT_EQ(flipped & 0xffffffff & (injection.which == PeRegister::kPsum ? ~0ll : 0xffll), 1ll << injection.bit)
+        EXPECT_EQ(flipped & 0xffffffff & (injection.which == PeRegister::kPsum ? ~0ll : 0xffll),
+                  1ll << injection.bit)
             << "wrong bits of " << injection.to_string() << ", seed " << seed;
     }
 }
@@ -161,19 +172,26 @@ TEST_P(RandomInjections, AreToldWithTheFirstWrongRow) {
         const Injection injection = random(seed);
         const StreamRun rtl = run_rtl(GetParam(), kStreamSeed, kPhases, &injection);
         if (rtl.commits == model_.commits) continue;
-        const auto [good, bad] = std::mismatch(model_.commits.begin(), model_.commits.end(), rtl.commits.begin(), rtl.commits.end());
+        const auto [good, bad] = std::mismatch(model_.commits.begin(), model_.commits.end(),
+                                               rtl.commits.begin(), rtl.commits.end());
         const auto divergence = found(injection);
         ASSERT_TRUE(divergence.has_value()) << injection.to_string() << ", seed " << seed;
         EXPECT_EQ(divergence->what, "value") << injection.to_string() << ", seed " << seed;
-        EXPECT_EQ(divergence->cycle_rtl, bad->edge) << "commit edge, " << injection.to_string() << ", seed " << seed;
-        const auto col = static_cast<size_t>(std::mismatch(good->row.begin(), good->row.end(), bad->row.begin()).first - good->row.begin());
+        EXPECT_EQ(divergence->cycle_rtl, bad->edge)
+            << "commit edge, " << injection.to_string() << ", seed " << seed;
+        const auto col = static_cast<size_t>(
+            std::mismatch(good->row.begin(), good->row.end(), bad->row.begin()).first -
+            good->row.begin());
         EXPECT_EQ(divergence->col, col) << "column, " << injection.to_string() << ", seed " << seed;
-        EXPECT_EQ(divergence->expected, good->row[col]) << injection.to_string() << ", seed " << seed;
+        EXPECT_EQ(divergence->expected, good->row[col])
+            << injection.to_string() << ", seed " << seed;
         EXPECT_EQ(divergence->actual, bad->row[col]) << injection.to_string() << ", seed " << seed;
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, RandomInjections, testing::Values(MxuShape{8, 8, 256}, MxuShape{16, 16, 512}), name_of_shape);
+INSTANTIATE_TEST_SUITE_P(Sizes, RandomInjections,
+                         testing::Values(MxuShape{8, 8, 256}, MxuShape{16, 16, 512}),
+                         name_of_shape);
 
 /// Small work by hand on the 8x8 array.
 class Upset : public testing::Test {
@@ -182,9 +200,12 @@ class Upset : public testing::Test {
         options.on_divergence = [this](const Divergence&) { ++calls_; };
         engine_ = std::make_unique<TandemEngine>(shape_, testbench::array_library(shape_), options);
     }
-    void push_tile(Cycle from) { engine_->push_weights({tiles_++, from, std::vector<int8_t>(64, 3)}); }
+    void push_tile(Cycle from) {
+        engine_->push_weights({tiles_++, from, std::vector<int8_t>(64, 3)});
+    }
     void push_rows(Cycle from, uint32_t rows, bool swap, uint32_t address = 0) {
-        engine_->push_rows({blocks_++, from, rows, 8, address, swap, false, std::vector<int8_t>(size_t{rows} * 8, 5)});
+        engine_->push_rows({blocks_++, from, rows, 8, address, swap, false,
+                            std::vector<int8_t>(size_t{rows} * 8, 5)});
     }
     void work(Cycle until) {
         while (engine_->advance(until)) {
@@ -193,10 +214,13 @@ class Upset : public testing::Test {
     void flip(const std::string& text) { engine_->rtl().inject(parse_injection(text, 8, 8)); }
     void expect_named(const std::string& text) {
         ASSERT_TRUE(engine_->divergence().has_value()) << "expected a divergence from " << text;
-        ASSERT_TRUE(engine_->divergence()->pe.has_value()) << "no PE named: " << engine_->divergence()->note;
+        ASSERT_TRUE(engine_->divergence()->pe.has_value())
+            << "no PE named: " << engine_->divergence()->note;
         const PeMismatch& pe = *engine_->divergence()->pe;
         const Injection expected = parse_injection(text, 8, 8);
-        EXPECT_EQ((Injection{pe.which, pe.pe_row, pe.pe_col, expected.bit, pe.cycle, {}}.to_string()), text);
+        EXPECT_EQ(
+            (Injection{pe.which, pe.pe_row, pe.pe_col, expected.bit, pe.cycle, {}}.to_string()),
+            text);
     }
 
     const MxuShape shape_{8, 8, 256};
@@ -293,7 +317,8 @@ TEST_F(Upset, SaysWhyThereIsNoWaveform) {
     work(100);
     ASSERT_TRUE(engine_->divergence().has_value());
     EXPECT_EQ(engine_->divergence()->wave, "");
-    EXPECT_NE(engine_->divergence()->note.find("/no/such/directory/wave.fst"), std::string::npos) << engine_->divergence()->note;
+    EXPECT_NE(engine_->divergence()->note.find("/no/such/directory/wave.fst"), std::string::npos)
+        << engine_->divergence()->note;
 }
 
 TEST_F(Upset, OutsideOfThePesIsSaidToBeOutside) {
@@ -337,7 +362,8 @@ TEST_F(Upset, DoesNotComeFromAResetDuringARead) {
     work(200);
     engine_->push_read({0, 200, 0, 3, 1});
     work(300);
-    EXPECT_FALSE(engine_->divergence().has_value()) << engine_->divergence()->what << ": " << engine_->divergence()->note;
+    EXPECT_FALSE(engine_->divergence().has_value())
+        << engine_->divergence()->what << ": " << engine_->divergence()->note;
 }
 
 }  // namespace

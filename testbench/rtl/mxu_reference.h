@@ -86,8 +86,7 @@ class MxuReference {
                 loading_.clear();
             }
             in_flight_.push_back({edge_ + rows_ + cols_ + 1, in.activation->addr,
-                                  in.activation->accumulate,
-                                  multiply(in.activation->data, tile_)});
+                                  in.activation->accumulate, multiply(in.activation->data, tile_)});
         }
         if (in.weight && out.wgt_ready) loading_.push_back(*in.weight);
 

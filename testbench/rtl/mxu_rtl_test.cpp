@@ -271,8 +271,8 @@ class MxuState : public testing::TestWithParam<Size> {
     static constexpr unsigned kRowCount = 24;
 
     /// Streams kRowCount rows, one per edge, row n to accumulator row n; `upset` is called after
-    /// every edge with its number, counted from the edge that accepts row 0. A second tile is loaded
-    /// meanwhile and swapped in by row `swap_at`. Returns the rows as committed.
+    /// every edge with its number, counted from the edge that accepts row 0. A second tile is
+    /// loaded meanwhile and swapped in by row `swap_at`. Returns the rows as committed.
     template <typename Upset>
     std::vector<Row32> run(unsigned seed, unsigned swap_at, Upset upset) {
         const auto [rows, cols] = GetParam();
@@ -429,8 +429,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, MxuState, kSizes, size_name);
 ///////////////////////////////////////////////////////////////////////////////////////////////////
 // Assertions, several arrays, waveform
 
-// A failing assertion is reported at the step in which it fails: its place in `failure`, its name and
-// text on stdout.
+// A failing assertion is reported at the step in which it fails: its place in `failure`, its name
+// and text on stdout.
 
 TEST(MxuAssertions, ReadOfARowInFlightIsReportedOneEdgeLater) {
     Mxu unit(3, 5);

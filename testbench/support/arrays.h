@@ -16,7 +16,8 @@ namespace tandem::testbench {
 
 /// Libraries stay loaded until the end of the test program.
 inline std::shared_ptr<cosim::ArrayLibrary> array_library(mxu::MxuShape shape) {
-    static std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::shared_ptr<cosim::ArrayLibrary>> loaded;
+    static std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::shared_ptr<cosim::ArrayLibrary>>
+        loaded;
     auto& entry = loaded[{shape.rows, shape.cols, shape.accumulator_rows}];
     if (!entry) {
         const char* const cache = std::getenv("TANDEM_ARRAY_CACHE");
@@ -25,8 +26,8 @@ inline std::shared_ptr<cosim::ArrayLibrary> array_library(mxu::MxuShape shape) {
         options.shim_dir = source_dir() / "cosim";
         options.cache_dir = cache != nullptr ? cache : "array-cache";
         options.progress = [](std::string_view line) { std::cerr << line << '\n'; };
-        entry =
-            std::make_shared<cosim::ArrayLibrary>(cosim::ensure_array({shape.rows, shape.cols, shape.accumulator_rows, "int8"}, options));
+        entry = std::make_shared<cosim::ArrayLibrary>(
+            cosim::ensure_array({shape.rows, shape.cols, shape.accumulator_rows, "int8"}, options));
     }
     return entry;
 }

@@ -45,13 +45,16 @@ class HostMemoryStub : public sc_core::sc_module {
     tlm_utils::simple_target_socket<HostMemoryStub> in{"in"};
     std::vector<uint8_t> bytes = std::vector<uint8_t>(kHostBytes);
 
-    explicit HostMemoryStub(sc_core::sc_module_name name) : sc_module(name) { in.register_b_transport(this, &HostMemoryStub::b_transport); }
+    explicit HostMemoryStub(sc_core::sc_module_name name) : sc_module(name) {
+        in.register_b_transport(this, &HostMemoryStub::b_transport);
+    }
     uint8_t* at(uint64_t address) { return bytes.data() + (address - kHostBase); }
 
   private:
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
         const uint64_t address = payload.get_address(), length = payload.get_data_length();
-        if (address < kHostBase || address - kHostBase > kHostBytes || length > kHostBytes - (address - kHostBase)) {
+        if (address < kHostBase || address - kHostBase > kHostBytes ||
+            length > kHostBytes - (address - kHostBase)) {
             payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
             return;
         }
@@ -67,11 +70,13 @@ class HostMemoryStub : public sc_core::sc_module {
 
 class ChipBench : public sc_core::sc_module {
   public:
-    explicit ChipBench(sc_core::sc_module_name name, const arch::ChipConfig& config = small_chip(), bool functional = true)
+    explicit ChipBench(sc_core::sc_module_name name, const arch::ChipConfig& config = small_chip(),
+                       bool functional = true)
         : sc_module(name),
           config(config),
           chip("chip", config, {functional},
-               std::make_unique<mxu::TlmMxuEngine>(mxu::MxuShape{config.mxu.rows, config.mxu.cols, config.mxu.accumulator_rows})) {
+               std::make_unique<mxu::TlmMxuEngine>(
+                   mxu::MxuShape{config.mxu.rows, config.mxu.cols, config.mxu.accumulator_rows})) {
         registers_out_.bind(chip.registers_in());
         chip.host_out().bind(memory.in);
         chip.irq_out()(irq);
@@ -87,7 +92,8 @@ class ChipBench : public sc_core::sc_module {
     }
 
     // For the host function.
-    tlm::tlm_response_status access(tlm::tlm_command command, uint64_t address, void* data, unsigned bytes) {
+    tlm::tlm_response_status access(tlm::tlm_command command, uint64_t address, void* data,
+                                    unsigned bytes) {
         tlm::tlm_generic_payload payload;
         payload.set_command(command);
         payload.set_address(address);
@@ -100,11 +106,13 @@ class ChipBench : public sc_core::sc_module {
     }
     uint32_t read(uint32_t offset) {
         uint32_t value = 0;
-        EXPECT_EQ(access(tlm::TLM_READ_COMMAND, offset, &value, 4), tlm::TLM_OK_RESPONSE) << "register 0x" << std::hex << offset;
+        EXPECT_EQ(access(tlm::TLM_READ_COMMAND, offset, &value, 4), tlm::TLM_OK_RESPONSE)
+            << "register 0x" << std::hex << offset;
         return value;
     }
     void write(uint32_t offset, uint32_t value) {
-        EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, offset, &value, 4), tlm::TLM_OK_RESPONSE) << "register 0x" << std::hex << offset;
+        EXPECT_EQ(access(tlm::TLM_WRITE_COMMAND, offset, &value, 4), tlm::TLM_OK_RESPONSE)
+            << "register 0x" << std::hex << offset;
     }
     void enable() {
         write(TANDEM_REG_RING_BASE_LO, static_cast<uint32_t>(kRing));
@@ -113,7 +121,8 @@ class ChipBench : public sc_core::sc_module {
         write(TANDEM_REG_CONTROL, TANDEM_CONTROL_ENABLE);
         sent_ = 0;
     }
-    void put_command(uint32_t opcode, uint64_t source, uint64_t destination, uint64_t bytes, std::array<uint64_t, 3> args = {}) {
+    void put_command(uint32_t opcode, uint64_t source, uint64_t destination, uint64_t bytes,
+                     std::array<uint64_t, 3> args = {}) {
         uint64_t words[8] = {opcode, source, destination, bytes, args[0], args[1], args[2], 0};
         std::memcpy(memory.at(kRing + sent_++ % 8 * TANDEM_COMMAND_BYTES), words, sizeof words);
     }
@@ -124,21 +133,28 @@ class ChipBench : public sc_core::sc_module {
         do {
             sc_core::wait(1, sc_core::SC_US);
             const bool failed = read(TANDEM_REG_ERROR_CODE) != 0;
-            if ((read(TANDEM_REG_STATUS) & TANDEM_STATUS_BUSY) == 0 && (failed || read(TANDEM_REG_RING_HEAD) == sent_)) return true;
+            if ((read(TANDEM_REG_STATUS) & TANDEM_STATUS_BUSY) == 0 &&
+                (failed || read(TANDEM_REG_RING_HEAD) == sent_))
+                return true;
         } while (sc_core::sc_time_stamp() < end);
         return false;
     }
     /// Status word of the last command.
     uint32_t status() {
         uint32_t value;
-        std::memcpy(&value, memory.at(kRing + (sent_ - 1) % 8 * TANDEM_COMMAND_BYTES + TANDEM_COMMAND_STATUS_OFFSET), 4);
+        std::memcpy(&value,
+                    memory.at(kRing + (sent_ - 1) % 8 * TANDEM_COMMAND_BYTES +
+                              TANDEM_COMMAND_STATUS_OFFSET),
+                    4);
         return value;
     }
     void load_program(const std::vector<isa::Words>& program, uint64_t destination = 0) {
-        std::memcpy(chip.device_memory().store().bytes().data() + destination, program.data(), program.size() * 32);
+        std::memcpy(chip.device_memory().store().bytes().data() + destination, program.data(),
+                    program.size() * 32);
     }
     /// Puts the program into device memory, runs it, and returns the error code.
-    uint32_t run_program(const std::vector<isa::Words>& program, std::array<uint64_t, 3> args = {kDeviceData, kData, kData + 0x4000}) {
+    uint32_t run_program(const std::vector<isa::Words>& program,
+                         std::array<uint64_t, 3> args = {kDeviceData, kData, kData + 0x4000}) {
         load_program(program);
         put_command(TANDEM_COMMAND_RUN, 0, 0, program.size() * 32, args);
         ring();

@@ -110,23 +110,36 @@ bool IsaInterpreter::execute(int unit, uint32_t index) {
     switch (info_of(words).opcode) {
         case isa::Opcode::kReadHost:
         case isa::Opcode::kReadMemory:
-        case isa::Opcode::kWriteHost: transfer(index); break;
+        case isa::Opcode::kWriteHost:
+            transfer(index);
+            break;
         case isa::Opcode::kReadWeights:
             if (!read_weights(index)) return false;
             if (units_[static_cast<size_t>(unit)].progress != 0) return true;
             break;
-        case isa::Opcode::kSetWindow: window_ = isa::SetWindow::decode(words).geometry; break;
+        case isa::Opcode::kSetWindow:
+            window_ = isa::SetWindow::decode(words).geometry;
+            break;
         case isa::Opcode::kMatmul:
             if (!matmul(index)) return false;
             break;
-        case isa::Opcode::kActivate: activate(index); break;
-        case isa::Opcode::kAdd: add(index); break;
+        case isa::Opcode::kActivate:
+            activate(index);
+            break;
+        case isa::Opcode::kAdd:
+            add(index);
+            break;
         case isa::Opcode::kSetPoolWindow:
             pool_window_ = isa::SetPoolWindow::decode(words).geometry;
             break;
-        case isa::Opcode::kPool: pool(index); break;
-        case isa::Opcode::kSoftmax: softmax(index); break;
-        default: throw std::runtime_error("instruction is not interpreted");
+        case isa::Opcode::kPool:
+            pool(index);
+            break;
+        case isa::Opcode::kSoftmax:
+            softmax(index);
+            break;
+        default:
+            throw std::runtime_error("instruction is not interpreted");
     }
     units_[static_cast<size_t>(unit)].queue.pop_front();
     finish(index, isa::Nop::decode(words).header);
@@ -254,7 +267,10 @@ void IsaInterpreter::add(uint32_t index) {
     const auto scale = [&](uint32_t i) {
         return NaiveScale{std::bit_cast<float>(p(i)), p(i), p(i + 1)};
     };
-    NaiveOutput output{{scale(7)}, p(2), p(9), p(10),
+    NaiveOutput output{{scale(7)},
+                       p(2),
+                       p(9),
+                       p(10),
                        op.rounding != 0 ? NaiveRounding::kGemmlowp : NaiveRounding::kSingle};
     Int8s a, b;
     for (uint64_t i = 0; i < op.count; ++i) {
@@ -282,7 +298,9 @@ void IsaInterpreter::pool(uint32_t index) {
         const NaiveOutput output{
             {{std::bit_cast<float>(word(op.params_addr + 4)), word(op.params_addr + 4),
               word(op.params_addr + 8)}},
-            op.zero_point, op.clamp_min, op.clamp_max,
+            op.zero_point,
+            op.clamp_min,
+            op.clamp_max,
             op.rounding != 0 ? NaiveRounding::kGemmlowp : NaiveRounding::kSingle};
         // A mean is a depthwise convolution with ones.
         const std::vector<int32_t> bias(g.channels, word(op.params_addr));
@@ -311,8 +329,7 @@ void IsaInterpreter::softmax(uint32_t index) {
         for (uint64_t c = 0; c < op.cols; ++c) {
             const float scaled = exponential(x[c]) * inverse + 0.5f;
             const int rounded = scaled > 0 ? static_cast<int>(std::min(scaled, 1000.0f)) : 0;
-            at(op.out_addr + row * op.cols + c) =
-                static_cast<int8_t>(std::min(rounded - 128, 127));
+            at(op.out_addr + row * op.cols + c) = static_cast<int8_t>(std::min(rounded - 128, 127));
         }
     }
 }

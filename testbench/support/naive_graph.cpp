@@ -91,8 +91,8 @@ class Runner {
     NaiveOutput channel_output(Activation activation) const {
         NaiveOutput o = output(activation);
         for (const float weight_scale : in(1).quantization.scales) {
-            NaiveScale s = naive_quantise(double{in().scale()} * double{weight_scale} /
-                                          double{out().scale()});
+            NaiveScale s =
+                naive_quantise(double{in().scale()} * double{weight_scale} / double{out().scale()});
             s.single = in().scale() * weight_scale / out().scale();
             o.scales.push_back(s);
         }
@@ -102,8 +102,8 @@ class Runner {
     Int8s compute(const ConvAttributes& a) const {
         const auto& w = in(1).shape;
         return naive_conv(window(in(), out(), w[1], w[2], a.sliding), value(), in().zero_point(),
-                          int8_data(in(1)), bias_data(graph_, *node_), w[0],
-                          in().shape[3] / w[3], channel_output(a.activation));
+                          int8_data(in(1)), bias_data(graph_, *node_), w[0], in().shape[3] / w[3],
+                          channel_output(a.activation));
     }
 
     Int8s compute(const DepthwiseAttributes& a) const {
@@ -147,8 +147,7 @@ class Runner {
         int bits = 63;
         while (bits > 0 && (uint64_t{static_cast<uint32_t>(count)} >> bits) == 0) --bits;
         bits = std::min({bits, 32, 31 + scale.shift});
-        scale.multiplier =
-            static_cast<int32_t>((int64_t{scale.multiplier} << bits) / count);
+        scale.multiplier = static_cast<int32_t>((int64_t{scale.multiplier} << bits) / count);
         scale.shift -= bits;
         scale.single = in().scale() / out().scale() / static_cast<float>(count);
         NaiveOutput o = output(Activation::kNone);

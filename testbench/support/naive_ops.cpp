@@ -78,9 +78,9 @@ NaiveScale naive_quantise(double real) {
 int8_t NaiveOutput::finish(int32_t accumulator, int channel) const {
     const NaiveScale& scale = scales[scales.size() == 1 ? 0 : static_cast<size_t>(channel)];
     if (rounding == NaiveRounding::kGemmlowp)
-        return clamp8(int64_t{naive_two_roundings(accumulator, scale.multiplier, scale.shift)} +
-                          zero_point,
-                      low, high);
+        return clamp8(
+            int64_t{naive_two_roundings(accumulator, scale.multiplier, scale.shift)} + zero_point,
+            low, high);
     const float product = static_cast<float>(accumulator) * scale.single;
     return clamp8(nearest_even(product) + zero_point, low, high);
 }
@@ -161,9 +161,8 @@ Int8s naive_add(const Int8s& a, const Int8s& b, int32_t zero_a, int32_t zero_b,
     for (size_t i = 0; i < a.size(); ++i) {
         const int da = a[i] - zero_a, db = b[i] - zero_b;
         if (output.rounding == NaiveRounding::kGemmlowp) {
-            const int sum =
-                naive_two_roundings(da * (1 << 20), scale_a.multiplier, scale_a.shift) +
-                naive_two_roundings(db * (1 << 20), scale_b.multiplier, scale_b.shift);
+            const int sum = naive_two_roundings(da * (1 << 20), scale_a.multiplier, scale_a.shift) +
+                            naive_two_roundings(db * (1 << 20), scale_b.multiplier, scale_b.shift);
             result.push_back(output.finish(sum, 0));
             continue;
         }

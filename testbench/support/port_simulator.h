@@ -14,7 +14,8 @@ namespace tandem::testbench {
 
 class PortSimulator final : public mxu::MxuEngine {
   public:
-    explicit PortSimulator(mxu::MxuShape shape) : shape_(shape), accumulators_(shape.accumulator_rows, std::vector<int32_t>(shape.cols)) {}
+    explicit PortSimulator(mxu::MxuShape shape)
+        : shape_(shape), accumulators_(shape.accumulator_rows, std::vector<int32_t>(shape.cols)) {}
 
     std::string_view name() const override { return "ports"; }
     mxu::MxuShape shape() const override { return shape_; }
@@ -26,8 +27,12 @@ class PortSimulator final : public mxu::MxuEngine {
     void push_weights(const mxu::WeightTile& tile) override {
         tiles_.push_back({tile.id, tile.from, {tile.data.begin(), tile.data.end()}, 0});
     }
-    void push_rows(const mxu::RowBlock& block) override { blocks_.push_back({block, {block.data.begin(), block.data.end()}, 0}); }
-    void push_read(const mxu::AccumulatorRead& read) override { reads_.push_back({read, 0, read.from}); }
+    void push_rows(const mxu::RowBlock& block) override {
+        blocks_.push_back({block, {block.data.begin(), block.data.end()}, 0});
+    }
+    void push_read(const mxu::AccumulatorRead& read) override {
+        reads_.push_back({read, 0, read.from});
+    }
     std::optional<mxu::MxuEvent> advance(mxu::Cycle until) override {
         while (events_.empty() && edge_ < until) step();
         if (events_.empty() || events_.front().cycle >= until) return std::nullopt;
@@ -40,7 +45,10 @@ class PortSimulator final : public mxu::MxuEngine {
         return event;
     }
     std::span<const int32_t> read_data() const override { return data_; }
-    bool busy() const override { return !tiles_.empty() || !blocks_.empty() || !reads_.empty() || !flights_.empty() || !events_.empty(); }
+    bool busy() const override {
+        return !tiles_.empty() || !blocks_.empty() || !reads_.empty() || !flights_.empty() ||
+               !events_.empty();
+    }
 
   private:
     using Row = std::vector<int8_t>;
@@ -87,7 +95,9 @@ class PortSimulator final : public mxu::MxuEngine {
         }
         if (weight_fires) {
             Tile& tile = tiles_.front();
-            const auto first = tile.data.begin() + static_cast<ptrdiff_t>(size_t{shape_.rows - 1 - tile.done} * shape_.cols);
+            const auto first =
+                tile.data.begin() +
+                static_cast<ptrdiff_t>(size_t{shape_.rows - 1 - tile.done} * shape_.cols);
             beats_.emplace_back(first, first + shape_.cols);
             if (++tile.done == shape_.rows) {
                 events_.push_back({edge_, Kind::kTileLoaded, tile.id});
@@ -103,12 +113,18 @@ class PortSimulator final : public mxu::MxuEngine {
 
     void accept_row() {
         Block& block = blocks_.front();
-        if (block.done == 0) events_.push_back({edge_, mxu::MxuEvent::Kind::kBlockStarted, block.info.id});
-        Flight flight{edge_ + shape_.rows + shape_.cols + 1, block.info.acc_addr + block.done, block.info.accumulate, {}, {}};
+        if (block.done == 0)
+            events_.push_back({edge_, mxu::MxuEvent::Kind::kBlockStarted, block.info.id});
+        Flight flight{edge_ + shape_.rows + shape_.cols + 1,
+                      block.info.acc_addr + block.done,
+                      block.info.accumulate,
+                      {},
+                      {}};
         for (uint32_t c = 0; c < shape_.cols; ++c) {
             uint32_t sum = 0;
             for (uint32_t r = 0; r < shape_.rows; ++r)
-                sum += static_cast<uint32_t>(int{block.data[size_t{block.done} * shape_.rows + r]} * int{weights_[r][c]});
+                sum += static_cast<uint32_t>(int{block.data[size_t{block.done} * shape_.rows + r]} *
+                                             int{weights_[r][c]});
             flight.sums.push_back(sum);
         }
         if (++block.done == block.info.rows) {
@@ -123,8 +139,10 @@ class PortSimulator final : public mxu::MxuEngine {
         const Flight& flight = flights_.front();
         std::vector<int32_t>& row = accumulators_[flight.address];
         for (uint32_t c = 0; c < shape_.cols; ++c)
-            row[c] = static_cast<int32_t>((flight.accumulate ? static_cast<uint32_t>(row[c]) : 0) + flight.sums[c]);
-        if (flight.last_of) events_.push_back({edge_, mxu::MxuEvent::Kind::kBlockCommitted, *flight.last_of});
+            row[c] = static_cast<int32_t>((flight.accumulate ? static_cast<uint32_t>(row[c]) : 0) +
+                                          flight.sums[c]);
+        if (flight.last_of)
+            events_.push_back({edge_, mxu::MxuEvent::Kind::kBlockCommitted, *flight.last_of});
         flights_.pop_front();
     }
 

@@ -15,7 +15,9 @@ class Seeded {
     uint64_t bits() { return engine_(); }
     uint64_t below(uint64_t bound) { return engine_() % bound; }
     /// Both ends included.
-    int64_t between(int64_t low, int64_t high) { return low + static_cast<int64_t>(below(static_cast<uint64_t>(high - low) + 1)); }
+    int64_t between(int64_t low, int64_t high) {
+        return low + static_cast<int64_t>(below(static_cast<uint64_t>(high - low) + 1));
+    }
     bool chance(unsigned percent) { return below(100) < percent; }
     int8_t int8() {
         constexpr int8_t kCorners[] = {-128, 127, -1, 0};

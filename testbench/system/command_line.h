@@ -48,10 +48,13 @@ class CommandLineTest : public ::testing::Test {
     }
     ~CommandLineTest() override { std::filesystem::remove_all(folder_); }
 
-    /// `arguments` as in a shell; reads the JSON report where --json was given by run_with_report().
+    /// `arguments` as in a shell; reads the JSON report where --json was given by
+    /// run_with_report().
     CommandResult run(const std::string& arguments) const {
         const auto log = folder_ / "log.txt";
-        const std::string command = "cd '" + folder_.string() + "' && '" + environment("TANDEM_BINARY") + "' " + arguments + " > '" + log.string() + "' 2>&1";
+        const std::string command = "cd '" + folder_.string() + "' && '" +
+                                    environment("TANDEM_BINARY") + "' " + arguments + " > '" +
+                                    log.string() + "' 2>&1";
         const int status = std::system(command.c_str());
         CommandResult result;
         if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
@@ -67,7 +70,8 @@ class CommandLineTest : public ::testing::Test {
     }
     static std::string digits() {
         const auto folder = (source_dir() / "models/digits").string();
-        return "run " + folder + "/digits_int8.tflite --input " + folder + "/inputs.bin --expect " + folder + "/expected.bin --labels " + folder + "/labels.bin ";
+        return "run " + folder + "/digits_int8.tflite --input " + folder + "/inputs.bin --expect " +
+               folder + "/expected.bin --labels " + folder + "/labels.bin ";
     }
 
     std::filesystem::path folder_;
@@ -76,10 +80,11 @@ class CommandLineTest : public ::testing::Test {
 }  // namespace tandem::testing
 
 /// Other people's networks: skipped aloud where they are not, a failure in continuous integration.
-#define TANDEM_NEEDS_NETWORKS()                                                                                     \
-    do {                                                                                                            \
-        if (tandem::testing::environment("TANDEM_MODELS").empty()) {                                                \
-            if (tandem::testing::environment("CI") == "true") FAIL() << "TANDEM_MODELS must be set in CI";          \
-            GTEST_SKIP() << "TANDEM_MODELS is not set: README.md says where the networks are";                      \
-        }                                                                                                           \
+#define TANDEM_NEEDS_NETWORKS()                                                                \
+    do {                                                                                       \
+        if (tandem::testing::environment("TANDEM_MODELS").empty()) {                           \
+            if (tandem::testing::environment("CI") == "true")                                  \
+                FAIL() << "TANDEM_MODELS must be set in CI";                                   \
+            GTEST_SKIP() << "TANDEM_MODELS is not set: README.md says where the networks are"; \
+        }                                                                                      \
     } while (false)

@@ -21,7 +21,8 @@ TEST_F(DigitsTest, EveryChipGivesTheSameAnswersAndItsOwnCyclesOnAllBackends) {
     for (const char* chip : {"test_8x8", "test_16x16", "tpu_v1"}) {
         uint64_t cycles = 0;
         for (const char* backend : {"tlm", "rtl", "tandem"}) {
-            const auto result = run_with_report(digits() + "--host native --count 5 --chip " + chip + " --backend " + backend);
+            const auto result = run_with_report(digits() + "--host native --count 5 --chip " +
+                                                chip + " --backend " + backend);
             ASSERT_EQ(result.status, 0) << chip << " " << backend << "\n" << result.output;
             if (cycles == 0) cycles = result.report["cycles"];
             EXPECT_EQ(result.report["cycles"], cycles) << chip << " " << backend;
@@ -81,14 +82,16 @@ TEST_F(DigitsTest, AWrongExpectationIsAMismatch) {
     expected[13] = static_cast<char>(expected[13] ^ 1);
     write_text(folder_ / "wrong.bin", expected);
     const auto model = (source_dir() / "models/digits").string();
-    const auto result = run("run " + model + "/digits_int8.tflite --host native --input " + model + "/inputs.bin --expect wrong.bin");
+    const auto result = run("run " + model + "/digits_int8.tflite --host native --input " + model +
+                            "/inputs.bin --expect wrong.bin");
     EXPECT_EQ(result.status, 1);
     EXPECT_NE(result.output.find("sample 1, element 3"), std::string::npos) << result.output;
 }
 
 TEST_F(DigitsTest, AProductIsRightByPlainLoops) {
     for (const char* shape : {"1 1 1", "17 33 5", "64 100 40"}) {
-        const auto result = run_with_report(std::string("gemm ") + shape + " --backend tandem --host native");
+        const auto result =
+            run_with_report(std::string("gemm ") + shape + " --backend tandem --host native");
         ASSERT_EQ(result.status, 0) << shape << "\n" << result.output;
         EXPECT_EQ(result.report["checks"]["mismatches"], 0) << shape;
         EXPECT_GT(result.report["checks"]["compared"], 0) << shape;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mistakes that users make: each ends with exit status 2 and says where, what was expected and what was found.
+// Mistakes that users make: each ends with exit status 2 and says where, what was expected and what
+// was found.
 #include "testbench/system/command_line.h"
 
 namespace tandem::testing {
@@ -7,15 +8,23 @@ namespace {
 
 class ErrorsTest : public CommandLineTest {
   protected:
-    static std::string model() { return (source_dir() / "models/digits/digits_int8.tflite").string(); }
-    static std::string chip(const std::string& name) { return read_text(source_dir() / "arch/chips" / (name + ".yaml")); }
+    static std::string model() {
+        return (source_dir() / "models/digits/digits_int8.tflite").string();
+    }
+    static std::string chip(const std::string& name) {
+        return read_text(source_dir() / "arch/chips" / (name + ".yaml"));
+    }
 
     void expect_mistake(const std::string& arguments, const std::vector<std::string>& texts) {
         const auto result = run(arguments);
         EXPECT_EQ(result.status, 2) << arguments << "\n" << result.output;
-        for (const auto& text : texts) EXPECT_NE(result.output.find(text), std::string::npos) << "missing \"" << text << "\" in\n" << result.output;
+        for (const auto& text : texts)
+            EXPECT_NE(result.output.find(text), std::string::npos)
+                << "missing \"" << text << "\" in\n"
+                << result.output;
     }
-    void expect_chip_mistake(const std::string& from, const std::string& to, const std::vector<std::string>& texts) {
+    void expect_chip_mistake(const std::string& from, const std::string& to,
+                             const std::vector<std::string>& texts) {
         std::string text = chip("test_8x8");
         const auto at = text.find(from);
         ASSERT_NE(at, std::string::npos) << from;
@@ -41,13 +50,18 @@ TEST_F(ErrorsTest, AChipFileWithAWrongValue) {
     expect_chip_mistake("clock: 500 MHz", "clock: [500", {"chip.yaml", "YAML"});
 }
 
-TEST_F(ErrorsTest, AChipThatDoesNotExist) { expect_mistake("run " + model() + " --chip tpu_v99", {"tpu_v99", "tpu_v1", "test_8x8"}); }
+TEST_F(ErrorsTest, AChipThatDoesNotExist) {
+    expect_mistake("run " + model() + " --chip tpu_v99", {"tpu_v99", "tpu_v1", "test_8x8"});
+}
 
-TEST_F(ErrorsTest, AModelThatDoesNotExist) { expect_mistake("run nothing.tflite", {"nothing.tflite", "cannot be read"}); }
+TEST_F(ErrorsTest, AModelThatDoesNotExist) {
+    expect_mistake("run nothing.tflite", {"nothing.tflite", "cannot be read"});
+}
 
 TEST_F(ErrorsTest, ATruncatedModel) {
     const std::string bytes = read_text(model());
-    for (const size_t length : {size_t{0}, size_t{7}, size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
+    for (const size_t length :
+         {size_t{0}, size_t{7}, size_t{100}, bytes.size() / 2, bytes.size() - 1}) {
         write_text(folder_ / "short.tflite", bytes.substr(0, length));
         const auto result = run("run short.tflite");
         EXPECT_EQ(result.status, 2) << length << " bytes\n" << result.output;
@@ -66,7 +80,9 @@ TEST_F(ErrorsTest, ACorruptModelNeverCrashes) {
         }
         write_text(folder_ / "corrupt.tflite", corrupt);
         const auto result = run("run corrupt.tflite --host native");
-        EXPECT_TRUE(result.status == 0 || result.status == 2) << "case " << i << ": status " << result.status << "\n" << result.output;
+        EXPECT_TRUE(result.status == 0 || result.status == 2)
+            << "case " << i << ": status " << result.status << "\n"
+            << result.output;
     }
 }
 
@@ -84,12 +100,14 @@ TEST_F(ErrorsTest, ACorruptProgram) {
 
 TEST_F(ErrorsTest, AModelWithAnUnsupportedOperator) {
     TANDEM_NEEDS_NETWORKS();
-    expect_mistake("run " + environment("TANDEM_MODELS") + "/mnist-lstm/mnist_lstm_int8.tflite", {"LSTM", "mnist_lstm_int8.tflite"});
+    expect_mistake("run " + environment("TANDEM_MODELS") + "/mnist-lstm/mnist_lstm_int8.tflite",
+                   {"LSTM", "mnist_lstm_int8.tflite"});
 }
 
 TEST_F(ErrorsTest, AFloatModel) {
     TANDEM_NEEDS_NETWORKS();
-    expect_mistake("run " + environment("TANDEM_MODELS") + "/resnet8-cifar10/resnet8_float.tflite", {"FLOAT32", "INT8"});
+    expect_mistake("run " + environment("TANDEM_MODELS") + "/resnet8-cifar10/resnet8_float.tflite",
+                   {"FLOAT32", "INT8"});
 }
 
 TEST_F(ErrorsTest, AnInputOfTheWrongSize) {
@@ -99,14 +117,19 @@ TEST_F(ErrorsTest, AnInputOfTheWrongSize) {
     expect_mistake("run " + model() + " --input input.bin", {"input.bin", "256"});
     write_text(folder_ / "one.bin", std::string(256, 'x'));
     expect_mistake("run " + model() + " --input one.bin --count 2", {"one.bin", "--count 2"});
-    expect_mistake("run " + model() + " --input one.bin --expect one_too_few.bin", {"one_too_few.bin"});
+    expect_mistake("run " + model() + " --input one.bin --expect one_too_few.bin",
+                   {"one_too_few.bin"});
 }
 
 TEST_F(ErrorsTest, AnInjectionThatNamesNoRegister) {
-    for (const char* spec : {"pe[16][0].psum:bit0@cycle=1", "pe[0][16].psum:bit0@cycle=1", "pe[0][0].psum:bit32@cycle=1", "pe[0][0].weight:bit8@cycle=1",
+    for (const char* spec : {"pe[16][0].psum:bit0@cycle=1", "pe[0][16].psum:bit0@cycle=1",
+                             "pe[0][0].psum:bit32@cycle=1", "pe[0][0].weight:bit8@cycle=1",
                              "pe[0][0].colour:bit0@cycle=1", "nonsense", "seed=x"})
-        expect_mistake("run " + model() + " --host native --backend tandem --inject '" + spec + "'", {"--inject"});
-    expect_mistake("run " + model() + " --host native --backend tlm --inject 'pe[0][0].psum:bit0@cycle=1'", {"--inject", "--backend rtl or tandem"});
+        expect_mistake("run " + model() + " --host native --backend tandem --inject '" + spec + "'",
+                       {"--inject"});
+    expect_mistake(
+        "run " + model() + " --host native --backend tlm --inject 'pe[0][0].psum:bit0@cycle=1'",
+        {"--inject", "--backend rtl or tandem"});
 }
 
 TEST_F(ErrorsTest, WrongUsage) {

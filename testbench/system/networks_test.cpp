@@ -13,7 +13,9 @@ struct Case {
     int samples;  ///< fewer where the RTL of a 256x256 array is simulated
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& test) { return out << test.samples << " samples"; }
+std::ostream& operator<<(std::ostream& out, const Case& test) {
+    return out << test.samples << " samples";
+}
 
 constexpr Case kCases[] = {
     {"ResNet8On16x16", "resnet8-cifar10", "resnet8_int8.tflite", "test_16x16", 12},
@@ -30,23 +32,28 @@ class NetworksTest : public CommandLineTest, public ::testing::WithParamInterfac
     static std::string chip() { return GetParam().chip; }
     static std::string folder() { return environment("TANDEM_MODELS") + "/" + network().folder; }
     static std::string command(const std::string& expected, int samples) {
-        return "run " + folder() + "/" + network().file + " --chip " + chip() + " --input " + folder() + "/inputs/int8.bin --expect " + folder() +
-               "/expected/" + expected + " --count " + std::to_string(samples) + " ";
+        return "run " + folder() + "/" + network().file + " --chip " + chip() + " --input " +
+               folder() + "/inputs/int8.bin --expect " + folder() + "/expected/" + expected +
+               " --count " + std::to_string(samples) + " ";
     }
-    static std::string layers() { return " --layers " + folder() + "/layers/int8_sample0.layers.bin"; }
+    static std::string layers() {
+        return " --layers " + folder() + "/layers/int8_sample0.layers.bin";
+    }
 };
 
 TEST_P(NetworksTest, EveryByteIsRightAndCyclesAreEqualOnAllBackends) {
     TANDEM_NEEDS_NETWORKS();
     uint64_t cycles = 0;
     for (const char* backend : {"tlm", "rtl", "tandem"}) {
-        const auto result = run_with_report(command("int8.bin", network().samples) + "--host riscv --backend " + backend + layers());
+        const auto result = run_with_report(command("int8.bin", network().samples) +
+                                            "--host riscv --backend " + backend + layers());
         ASSERT_EQ(result.status, 0) << backend << "\n" << result.output;
         EXPECT_EQ(result.report["checks"]["mismatches"], 0) << backend;
         EXPECT_GT(result.report["checks"]["compared"], 0) << backend;
         EXPECT_GT(result.report["checks"]["layer_bytes_compared"], 0) << backend;
         EXPECT_EQ(result.report["checks"]["layer_mismatches"], 0) << backend;
-        EXPECT_TRUE(result.report["laws_broken"].empty()) << backend << result.report["laws_broken"];
+        EXPECT_TRUE(result.report["laws_broken"].empty())
+            << backend << result.report["laws_broken"];
         EXPECT_GT(result.report["host"]["firmware_instructions"], 0) << backend;
         if (cycles == 0) cycles = result.report["cycles"];
         EXPECT_EQ(result.report["cycles"], cycles) << backend << " against tlm";
@@ -57,7 +64,8 @@ TEST_P(NetworksTest, GemmlowpRoundingGivesTheAnswersOfThePortableKernels) {
     TANDEM_NEEDS_NETWORKS();
     for (const char* backend : {"tlm", "rtl", "tandem"}) {
         const int samples = chip() == "tpu_v1" ? 4 : network().samples;
-        const auto result = run_with_report(command("int8_gemmlowp_ownref.bin", samples) + "--rounding gemmlowp --backend " + backend);
+        const auto result = run_with_report(command("int8_gemmlowp_ownref.bin", samples) +
+                                            "--rounding gemmlowp --backend " + backend);
         ASSERT_EQ(result.status, 0) << backend << "\n" << result.output;
         EXPECT_EQ(result.report["checks"]["mismatches"], 0) << backend;
     }
@@ -72,7 +80,8 @@ TEST_P(NetworksTest, TheNativeHostGivesTheSameAnswersInTheSameCycles) {
     EXPECT_EQ(native.report["units"], riscv.report["units"]);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, NetworksTest, ::testing::ValuesIn(kCases), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, NetworksTest, ::testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace tandem::testing

@@ -95,9 +95,11 @@ TEST_P(ChipConfigRejects, AndSaysFileKeyLineExpectedAndFound) {
         FAIL() << GetParam().name << ": expected a UserError, found none";
     } catch (const UserError& error) {
         const std::string message = error.what();
-        EXPECT_TRUE(message.starts_with(file.path().string() + ": ")) << "file missing in: " << message;
+        EXPECT_TRUE(message.starts_with(file.path().string() + ": "))
+            << "file missing in: " << message;
         for (const std::string& part : GetParam().told)
-            EXPECT_NE(message.find(part), std::string::npos) << "expected \"" << part << "\" in: " << message;
+            EXPECT_NE(message.find(part), std::string::npos)
+                << "expected \"" << part << "\" in: " << message;
     }
 }
 
@@ -106,38 +108,85 @@ std::string without(const std::string& text) { return with(text, ""); }
 INSTANTIATE_TEST_SUITE_P(
     Mistakes, ChipConfigRejects,
     testing::Values(
-        Mistake{"UnknownKey", std::string(kChip) + "colour: red\n", {"colour (line 15)", "expected one of", "found an unknown key"}},
-        Mistake{"UnknownKeyInSection", with("  rows: 8\n", "  rows: 8\n  depth: 3\n"), {"mxu.depth (line 6)", "unknown key"}},
-        Mistake{"UnknownKeyInFigure", with("500 MHz", "{value: 500 MHz, why: x}"), {"clock.why", "line 3", "value, source, note"}},
-        Mistake{"DuplicateKey", std::string(kChip) + "clock: 600 MHz\n", {"clock (line", "expected the key once", "found the key twice"}},
-        Mistake{"DuplicateKeyInSection", with("  cols: 4\n", "  cols: 4\n  rows: 9\n"), {"mxu.rows (line", "twice"}},
-        Mistake{"DuplicateKeyInFigure", with("500 MHz", "{value: 500 MHz, value: 600 MHz}"), {"clock", "line 3", "twice"}},
-        Mistake{"FigureWithoutValue", with("500 MHz", "{source: isca17}"), {"clock.value", "expected the key", "found nothing"}},
-        Mistake{"MissingKey", without("clock: 500 MHz\n"), {"clock", "line 1", "expected the key", "found nothing"}},
-        Mistake{"MissingKeyInSection", without("  rows: 8\n"), {"mxu.rows", "line 5", "expected the key"}},
-        Mistake{"MissingSection", without("vector: {lanes: 16, latency: 7 cycles}\n"), {"vector", "expected the key"}},
-        Mistake{"WrongUnit", with("500 MHz", "500 MB"), {"clock (line 3)", "expected a frequency", "found \"500 MB\""}},
-        Mistake{"NoUnit", with("64 KiB", "65536"), {"unified_buffer (line 10)", "expected a whole number of bytes", "\"65536\""}},
-        Mistake{"UnitOnACount", with("rows: 8", "rows: 8 cycles"), {"mxu.rows (line 5)", "without a unit", "\"8 cycles\""}},
-        Mistake{"Fraction", with("rows: 8", "rows: 8.5"), {"mxu.rows (line 5)", "whole number", "\"8.5\""}},
+        Mistake{"UnknownKey",
+                std::string(kChip) + "colour: red\n",
+                {"colour (line 15)", "expected one of", "found an unknown key"}},
+        Mistake{"UnknownKeyInSection",
+                with("  rows: 8\n", "  rows: 8\n  depth: 3\n"),
+                {"mxu.depth (line 6)", "unknown key"}},
+        Mistake{"UnknownKeyInFigure",
+                with("500 MHz", "{value: 500 MHz, why: x}"),
+                {"clock.why", "line 3", "value, source, note"}},
+        Mistake{"DuplicateKey",
+                std::string(kChip) + "clock: 600 MHz\n",
+                {"clock (line", "expected the key once", "found the key twice"}},
+        Mistake{"DuplicateKeyInSection",
+                with("  cols: 4\n", "  cols: 4\n  rows: 9\n"),
+                {"mxu.rows (line", "twice"}},
+        Mistake{"DuplicateKeyInFigure",
+                with("500 MHz", "{value: 500 MHz, value: 600 MHz}"),
+                {"clock", "line 3", "twice"}},
+        Mistake{"FigureWithoutValue",
+                with("500 MHz", "{source: isca17}"),
+                {"clock.value", "expected the key", "found nothing"}},
+        Mistake{"MissingKey",
+                without("clock: 500 MHz\n"),
+                {"clock", "line 1", "expected the key", "found nothing"}},
+        Mistake{"MissingKeyInSection",
+                without("  rows: 8\n"),
+                {"mxu.rows", "line 5", "expected the key"}},
+        Mistake{"MissingSection",
+                without("vector: {lanes: 16, latency: 7 cycles}\n"),
+                {"vector", "expected the key"}},
+        Mistake{"WrongUnit",
+                with("500 MHz", "500 MB"),
+                {"clock (line 3)", "expected a frequency", "found \"500 MB\""}},
+        Mistake{"NoUnit",
+                with("64 KiB", "65536"),
+                {"unified_buffer (line 10)", "expected a whole number of bytes", "\"65536\""}},
+        Mistake{"UnitOnACount",
+                with("rows: 8", "rows: 8 cycles"),
+                {"mxu.rows (line 5)", "without a unit", "\"8 cycles\""}},
+        Mistake{"Fraction",
+                with("rows: 8", "rows: 8.5"),
+                {"mxu.rows (line 5)", "whole number", "\"8.5\""}},
         Mistake{"Negative", with("rows: 8", "rows: -8"), {"mxu.rows (line 5)", "\"-8\""}},
-        Mistake{"TooSmall", with("rows: 8", "rows: 0"), {"mxu.rows (line 5)", "from 1 to 256", "found 0"}},
-        Mistake{"TooLarge", with("cols: 4", "cols: 257"), {"mxu.cols (line 6)", "from 1 to 256", "found 257"}},
-        Mistake{"TooLargeForItsType", with("cols: 4", "cols: 4294967297"), {"mxu.cols (line 6)", "from 1 to 256"}},
+        Mistake{"TooSmall",
+                with("rows: 8", "rows: 0"),
+                {"mxu.rows (line 5)", "from 1 to 256", "found 0"}},
+        Mistake{"TooLarge",
+                with("cols: 4", "cols: 257"),
+                {"mxu.cols (line 6)", "from 1 to 256", "found 257"}},
+        Mistake{"TooLargeForItsType",
+                with("cols: 4", "cols: 4294967297"),
+                {"mxu.cols (line 6)", "from 1 to 256"}},
         Mistake{"ClockTooSlow", with("500 MHz", "999 kHz"), {"clock (line 3)", "found 999000"}},
-        Mistake{"WatchdogTooShort", with("10000 cycles", "999 cycles"), {"sequencer.watchdog (line 14)", "found 999"}},
-        Mistake{"OtherDtype", with("int8", "bf16"), {"mxu.dtype (line 7)", "expected int8", "found bf16"}},
-        Mistake{"ListForText", with("small", "[a, b]"), {"name (line 1)", "expected a text", "found a list"}},
-        Mistake{"ScalarForSection", with("{lanes: 16, latency: 7 cycles}", "fast"), {"vector", "expected a mapping", "found \"fast\""}},
-        Mistake{"ListForSection", with("{lanes: 16, latency: 7 cycles}", "[1]"), {"vector", "a mapping", "a list"}},
-        Mistake{"EmptyValue", with("500 MHz", ""), {"clock (line 3)", "expected a text", "found nothing"}},
+        Mistake{"WatchdogTooShort",
+                with("10000 cycles", "999 cycles"),
+                {"sequencer.watchdog (line 14)", "found 999"}},
+        Mistake{"OtherDtype",
+                with("int8", "bf16"),
+                {"mxu.dtype (line 7)", "expected int8", "found bf16"}},
+        Mistake{"ListForText",
+                with("small", "[a, b]"),
+                {"name (line 1)", "expected a text", "found a list"}},
+        Mistake{"ScalarForSection",
+                with("{lanes: 16, latency: 7 cycles}", "fast"),
+                {"vector", "expected a mapping", "found \"fast\""}},
+        Mistake{"ListForSection",
+                with("{lanes: 16, latency: 7 cycles}", "[1]"),
+                {"vector", "a mapping", "a list"}},
+        Mistake{"EmptyValue",
+                with("500 MHz", ""),
+                {"clock (line 3)", "expected a text", "found nothing"}},
         Mistake{"EmptyFile", "", {"top level", "expected a mapping", "found nothing"}},
         Mistake{"ListAtTop", "- a\n", {"top level", "expected a mapping", "found a list"}},
         Mistake{"OpenBracket", with("500 MHz", "[500 MHz"), {"line ", "expected well-formed YAML"}},
         Mistake{"OpenQuote", with("small", "\"small"), {"line 1"}},
         Mistake{"BadIndent", with("  cols", "   cols"), {"line ", "expected well-formed YAML"}},
         Mistake{"KeyThatIsAList", std::string(kChip) + "[1, 2]: x\n", {"line 15"}},
-        Mistake{"UnknownAnchor", with("500 MHz", "*nowhere"), {"line 3", "expected well-formed YAML"}}),
+        Mistake{
+            "UnknownAnchor", with("500 MHz", "*nowhere"), {"line 3", "expected well-formed YAML"}}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(ChipConfigRejectsFile, ThatIsMissing) {
@@ -150,25 +199,27 @@ TEST(ChipConfigRejectsFile, ThatIsMissing) {
 }
 
 TEST(ChipConfigHash, ChangesWithEachFigure) {
-    std::vector<std::pair<const char*, std::string>> changes = {{"clock", with("500 MHz", "501 MHz")},
-                                                                {"rows", with("rows: 8", "rows: 9")},
-                                                                {"cols", with("cols: 4", "cols: 5")},
-                                                                {"accumulator_rows", with("rows: 64", "rows: 65")},
-                                                                {"weight_fifo_tiles", with("tiles: 2", "tiles: 3")},
-                                                                {"unified_buffer", with("64 KiB", "65 KiB")},
-                                                                {"memory.size", with("64 MiB", "65 MiB")},
-                                                                {"memory.bandwidth", with("3 GB/s", "5 GB/s")},
-                                                                {"memory.latency", with("100 ns", "101 ns")},
-                                                                {"vector.lanes", with("lanes: 16", "lanes: 17")},
-                                                                {"vector.latency", with("7 cycles", "6 cycles")},
-                                                                {"host.bandwidth", with("4 GB/s", "6 GB/s")},
-                                                                {"host.latency", with("500 ns", "501 ns")},
-                                                                {"host.cpu_clock", with("600 MHz", "601 MHz")},
-                                                                {"queue_entries", with("entries: 9", "entries: 8")},
-                                                                {"watchdog", with("10000", "10001")}};
+    std::vector<std::pair<const char*, std::string>> changes = {
+        {"clock", with("500 MHz", "501 MHz")},
+        {"rows", with("rows: 8", "rows: 9")},
+        {"cols", with("cols: 4", "cols: 5")},
+        {"accumulator_rows", with("rows: 64", "rows: 65")},
+        {"weight_fifo_tiles", with("tiles: 2", "tiles: 3")},
+        {"unified_buffer", with("64 KiB", "65 KiB")},
+        {"memory.size", with("64 MiB", "65 MiB")},
+        {"memory.bandwidth", with("3 GB/s", "5 GB/s")},
+        {"memory.latency", with("100 ns", "101 ns")},
+        {"vector.lanes", with("lanes: 16", "lanes: 17")},
+        {"vector.latency", with("7 cycles", "6 cycles")},
+        {"host.bandwidth", with("4 GB/s", "6 GB/s")},
+        {"host.latency", with("500 ns", "501 ns")},
+        {"host.cpu_clock", with("600 MHz", "601 MHz")},
+        {"queue_entries", with("entries: 9", "entries: 8")},
+        {"watchdog", with("10000", "10001")}};
     std::set<uint64_t> seen = {load(kChip).hash()};
     for (const auto& [figure, text] : changes)
-        EXPECT_TRUE(seen.insert(load(text).hash()).second) << "hash expected to change with " << figure;
+        EXPECT_TRUE(seen.insert(load(text).hash()).second)
+            << "hash expected to change with " << figure;
 }
 
 class ShippedChip : public testing::Test {
@@ -177,7 +228,8 @@ class ShippedChip : public testing::Test {
 };
 
 TEST_F(ShippedChip, LoadsUnderItsFileName) {
-    for (const std::string& name : shipped_chips(chips_)) EXPECT_EQ(find_chip(name, chips_).name, name) << "name in " << name << ".yaml";
+    for (const std::string& name : shipped_chips(chips_))
+        EXPECT_EQ(find_chip(name, chips_).name, name) << "name in " << name << ".yaml";
 }
 
 TEST_F(ShippedChip, ListIsSorted) {
@@ -201,11 +253,14 @@ TEST_F(ShippedChip, RejectsAnUnknownNameAndListsTheKnown) {
     } catch (const UserError& error) {
         const std::string message = error.what();
         for (const char* part : {"tpu_v9", "test_8x8", "test_16x16", "tpu_v1"})
-            EXPECT_NE(message.find(part), std::string::npos) << "expected \"" << part << "\" in: " << message;
+            EXPECT_NE(message.find(part), std::string::npos)
+                << "expected \"" << part << "\" in: " << message;
     }
 }
 
-TEST_F(ShippedChip, IsFoundByPathToo) { EXPECT_EQ(find_chip((chips_ / "test_8x8.yaml").string(), chips_).name, "test_8x8"); }
+TEST_F(ShippedChip, IsFoundByPathToo) {
+    EXPECT_EQ(find_chip((chips_ / "test_8x8.yaml").string(), chips_).name, "test_8x8");
+}
 
 }  // namespace
 }  // namespace tandem::arch

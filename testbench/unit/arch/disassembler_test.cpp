@@ -9,17 +9,26 @@
 namespace tandem::arch {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-TEST(Disassembler, WritesOneInstructionWithFieldsAndFlags) {
-    const isa::ReadWeights fetch{.header = {.wait_a = 3, .wait_b = 4, .signal_a = 5, .signal_b = 0}, .offset = 0x40, .tiles = 7, .base = 1};
-    EXPECT_EQ(disassemble(fetch.encode()), "read_weights offset=0x40 tiles=7 base=1 wait 3,4 signal 5");
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
 }
 
-TEST(Disassembler, LeavesOutFlagsThatAreNone) { EXPECT_EQ(disassemble(isa::Halt{}.encode()), "halt"); }
+TEST(Disassembler, WritesOneInstructionWithFieldsAndFlags) {
+    const isa::ReadWeights fetch{.header = {.wait_a = 3, .wait_b = 4, .signal_a = 5, .signal_b = 0},
+                                 .offset = 0x40,
+                                 .tiles = 7,
+                                 .base = 1};
+    EXPECT_EQ(disassemble(fetch.encode()),
+              "read_weights offset=0x40 tiles=7 base=1 wait 3,4 signal 5");
+}
+
+TEST(Disassembler, LeavesOutFlagsThatAreNone) {
+    EXPECT_EQ(disassemble(isa::Halt{}.encode()), "halt");
+}
 
 TEST(Disassembler, ShowsASingleFlagOfEitherPlace) {
-    EXPECT_EQ(disassemble(isa::Nop{.header = {.wait_b = 9, .signal_b = 8}}.encode()), "nop wait 9 signal 8");
+    EXPECT_EQ(disassemble(isa::Nop{.header = {.wait_b = 9, .signal_b = 8}}.encode()),
+              "nop wait 9 signal 8");
 }
 
 TEST(Disassembler, ShowsNegativeValues) {
@@ -32,7 +41,8 @@ TEST(Disassembler, NamesEveryInstruction) {
         const std::string text = disassemble(isa::Words{static_cast<uint32_t>(info.opcode)});
         EXPECT_TRUE(text == info.name || text.starts_with(std::string(info.name) + " ")) << text;
         for (uint32_t i = 0; i < info.field_count; ++i)
-            EXPECT_TRUE(contains(text, " " + std::string(info.fields[i].name) + "=")) << info.fields[i].name << " missing in: " << text;
+            EXPECT_TRUE(contains(text, " " + std::string(info.fields[i].name) + "="))
+                << info.fields[i].name << " missing in: " << text;
     }
 }
 
@@ -61,8 +71,9 @@ TEST(Disassembler, WritesAProgramWithNodesAndSources) {
     program.sources = {{0, 1, 2, 3}, {}};
     program.nodes = {{7, "CONV_2D", "out", 99, 0x100, 5, 1}};
     const std::string text = disassemble(program);
-    for (const char* part : {"net.tflite", "chip8", "0000000000000abc", "batch 2", "single", "#7 CONV_2D", "out", "macs=99",
-                             "output=0x100+5", "0: nop  ; #7 CONV_2D m=1 n=2 k=3\n", "1: halt\n"})
+    for (const char* part :
+         {"net.tflite", "chip8", "0000000000000abc", "batch 2", "single", "#7 CONV_2D", "out",
+          "macs=99", "output=0x100+5", "0: nop  ; #7 CONV_2D m=1 n=2 k=3\n", "1: halt\n"})
         EXPECT_TRUE(contains(text, part)) << "expected \"" << part << "\" in:\n" << text;
 }
 

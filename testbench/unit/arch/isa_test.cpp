@@ -26,24 +26,29 @@ struct Instruction {
     std::vector<Field> fields;
 };
 
-uint32_t mask_of(const Field& field) { return (field.width == 32 ? ~0u : (1u << field.width) - 1) << field.lsb; }
+uint32_t mask_of(const Field& field) {
+    return (field.width == 32 ? ~0u : (1u << field.width) - 1) << field.lsb;
+}
 
 std::vector<Field> fields_of(const YAML::Node& node) {
     std::vector<Field> fields;
     for (const auto& entry : node)
-        fields.push_back({entry.first.as<std::string>(), entry.second[0].as<uint32_t>(), entry.second[1].as<uint32_t>(),
-                          entry.second[2].as<uint32_t>(), entry.second[3].as<std::string>() == "s"});
+        fields.push_back({entry.first.as<std::string>(), entry.second[0].as<uint32_t>(),
+                          entry.second[1].as<uint32_t>(), entry.second[2].as<uint32_t>(),
+                          entry.second[3].as<std::string>() == "s"});
     return fields;
 }
 
 const YAML::Node& specification() {
-    static const YAML::Node node = YAML::LoadFile((testbench::source_dir() / "arch" / "isa.yaml").string());
+    static const YAML::Node node =
+        YAML::LoadFile((testbench::source_dir() / "arch" / "isa.yaml").string());
     return node;
 }
 
 Instruction instruction(const std::string& name) {
     const YAML::Node node = specification()["instructions"][name];
-    return {node["opcode"].as<uint32_t>(), node["unit"].as<std::string>(), fields_of(node["fields"])};
+    return {node["opcode"].as<uint32_t>(), node["unit"].as<std::string>(),
+            fields_of(node["fields"])};
 }
 
 /// Random bits in the fields of the header and of the instruction, nothing elsewhere.
@@ -51,7 +56,8 @@ Words random_words(const Instruction& spec, testbench::Seeded& random) {
     Words words{};
     std::vector<Field> all = fields_of(specification()["header"]);
     all.insert(all.end(), spec.fields.begin(), spec.fields.end());
-    for (const Field& field : all) words[field.word] |= static_cast<uint32_t>(random.bits()) & mask_of(field);
+    for (const Field& field : all)
+        words[field.word] |= static_cast<uint32_t>(random.bits()) & mask_of(field);
     words[0] = (words[0] & ~0xffu) | spec.opcode;
     return words;
 }
@@ -59,8 +65,9 @@ Words random_words(const Instruction& spec, testbench::Seeded& random) {
 template <class T>
 class IsaRoundTrip : public testing::Test {};
 
-using AllInstructions = testing::Types<Nop, Halt, SetScalar, AddScalar, BranchNonzero, ReadHost, ReadMemory, WriteHost, WriteMemory,
-                                       ReadWeights, SetWindow, Matmul, Activate, Add, SetPoolWindow, Pool, Softmax>;
+using AllInstructions = testing::Types<Nop, Halt, SetScalar, AddScalar, BranchNonzero, ReadHost,
+                                       ReadMemory, WriteHost, WriteMemory, ReadWeights, SetWindow,
+                                       Matmul, Activate, Add, SetPoolWindow, Pool, Softmax>;
 TYPED_TEST_SUITE(IsaRoundTrip, AllInstructions);
 
 template <class T>
@@ -90,14 +97,16 @@ TYPED_TEST(IsaRoundTrip, IgnoresBitsOutsideOfFields) {
         for (uint32_t& word : dirty) word = static_cast<uint32_t>(random.bits());
         dirty[0] = expected[0];
         for (const Field& field : spec.fields)
-            dirty[field.word] = (dirty[field.word] & ~mask_of(field)) | (expected[field.word] & mask_of(field));
+            dirty[field.word] =
+                (dirty[field.word] & ~mask_of(field)) | (expected[field.word] & mask_of(field));
         ASSERT_EQ(TypeParam::decode(dirty).encode(), expected) << name << ", seed " << seed;
     }
 }
 
 TEST(IsaTable, HasEveryInstructionOfTheSpecification) {
     std::set<std::string> expected, found;
-    for (const auto& entry : specification()["instructions"]) expected.insert(entry.first.as<std::string>());
+    for (const auto& entry : specification()["instructions"])
+        expected.insert(entry.first.as<std::string>());
     for (const auto& info : kInstructions) found.insert(std::string(info.name));
     EXPECT_EQ(found, expected);
 }
@@ -118,10 +127,11 @@ TEST(IsaTable, GivesFieldsOfTheSpecification) {
             const FieldPosition& found = info.fields[i].position;
             const Field& expected = spec.fields[i];
             EXPECT_EQ(info.fields[i].name, expected.name) << "field " << i << " of " << info.name;
-            EXPECT_TRUE(found.word == expected.word && found.lsb == expected.lsb && found.width == expected.width &&
-                        found.is_signed == expected.is_signed)
-                << info.name << "." << expected.name << ": expected word " << expected.word << " lsb " << expected.lsb << " width "
-                << expected.width << ", found " << found.word << " " << found.lsb << " " << found.width;
+            EXPECT_TRUE(found.word == expected.word && found.lsb == expected.lsb &&
+                        found.width == expected.width && found.is_signed == expected.is_signed)
+                << info.name << "." << expected.name << ": expected word " << expected.word
+                << " lsb " << expected.lsb << " width " << expected.width << ", found "
+                << found.word << " " << found.lsb << " " << found.width;
         }
     }
 }
@@ -133,8 +143,10 @@ TEST(IsaTable, FieldsDoNotOverlap) {
         for (const Field& field : instruction(name).fields) all.push_back(field);
         std::map<uint32_t, uint32_t> used;
         for (const Field& field : all) {
-            EXPECT_LE(field.lsb + field.width, 32u) << name << "." << field.name << " leaves its word";
-            EXPECT_EQ(used[field.word] & mask_of(field), 0u) << name << "." << field.name << " overlaps";
+            EXPECT_LE(field.lsb + field.width, 32u)
+                << name << "." << field.name << " leaves its word";
+            EXPECT_EQ(used[field.word] & mask_of(field), 0u)
+                << name << "." << field.name << " overlaps";
             used[field.word] |= mask_of(field);
         }
     }
@@ -152,8 +164,14 @@ TEST(IsaEncode, PutsMatmulFieldsWhereTheSpecificationSays) {
                         .n_len = 0x4321,
                         .new_weights = 1,
                         .accumulate = 1};
-    const Words expected = {
-        0x31u | 1u << 8 | 2u << 14 | 3u << 20 | 63u << 26, 0x11223344, 0x55667788, 0xabcd1234, 0x89afedcb, 0x00034321, 0, 0};
+    const Words expected = {0x31u | 1u << 8 | 2u << 14 | 3u << 20 | 63u << 26,
+                            0x11223344,
+                            0x55667788,
+                            0xabcd1234,
+                            0x89afedcb,
+                            0x00034321,
+                            0,
+                            0};
     EXPECT_EQ(matmul.encode(), expected);
 }
 
@@ -173,7 +191,9 @@ TEST(IsaEncode, PutsNegativeFieldsAsTwosComplement) {
     EXPECT_EQ(activate.encode(), expected);
 }
 
-TEST(IsaDecode, ExtendsTheSign) { EXPECT_EQ(BranchNonzero::decode({0x04, 0, 0xfffffffd}).offset, -3); }
+TEST(IsaDecode, ExtendsTheSign) {
+    EXPECT_EQ(BranchNonzero::decode({0x04, 0, 0xfffffffd}).offset, -3);
+}
 
 struct Limit {
     const char* field;
@@ -187,154 +207,161 @@ uint8_t byte(uint32_t value) { return static_cast<uint8_t>(value); }
 
 class IsaRange : public testing::TestWithParam<Limit> {};
 
-TEST_P(IsaRange, TakesTheLargestValue) { EXPECT_NO_THROW(GetParam().encode(GetParam().largest)) << GetParam().field; }
+TEST_P(IsaRange, TakesTheLargestValue) {
+    EXPECT_NO_THROW(GetParam().encode(GetParam().largest)) << GetParam().field;
+}
 
 TEST_P(IsaRange, RejectsOneMoreAndNamesTheField) {
     try {
         GetParam().encode(GetParam().largest + 1);
         FAIL() << GetParam().field << ": expected std::out_of_range, found none";
     } catch (const std::out_of_range& error) {
-        EXPECT_NE(std::string(error.what()).find(GetParam().field), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find(GetParam().field), std::string::npos)
+            << error.what();
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fields, IsaRange,
-                         testing::Values(Limit{"header.wait_a", [](uint32_t v) { return Nop{.header = {.wait_a = byte(v)}}.encode(); }, 63},
-                                         Limit{"header.wait_b", [](uint32_t v) { return Halt{.header = {.wait_b = byte(v)}}.encode(); },
-                                               63},
-                                         Limit{"header.signal_a",
-                                               [](uint32_t v) {
-                                                   Matmul m;
-                                                   m.header.signal_a = byte(v);
-                                                   return m.encode();
-                                               },
-                                               63},
-                                         Limit{"header.signal_b",
-                                               [](uint32_t v) {
-                                                   Pool m;
-                                                   m.header.signal_b = byte(v);
-                                                   return m.encode();
-                                               },
-                                               63},
-                                         Limit{"set_scalar.rd",
-                                               [](uint32_t v) {
-                                                   SetScalar m;
-                                                   m.rd = byte(v);
-                                                   return m.encode();
-                                               },
-                                               15},
-                                         Limit{"add_scalar.rd",
-                                               [](uint32_t v) {
-                                                   AddScalar m;
-                                                   m.rd = byte(v);
-                                                   return m.encode();
-                                               },
-                                               15},
-                                         Limit{"add_scalar.rs",
-                                               [](uint32_t v) {
-                                                   AddScalar m;
-                                                   m.rs = byte(v);
-                                                   return m.encode();
-                                               },
-                                               15},
-                                         Limit{"branch_nonzero.rs",
-                                               [](uint32_t v) {
-                                                   BranchNonzero m;
-                                                   m.rs = byte(v);
-                                                   return m.encode();
-                                               },
-                                               15},
-                                         Limit{"read_host.base",
-                                               [](uint32_t v) {
-                                                   ReadHost m;
-                                                   m.base = byte(v);
-                                                   return m.encode();
-                                               },
-                                               15},
-                                         Limit{"read_memory.base",
-                                               [](uint32_t v) {
-                                                   ReadMemory m;
-                                                   m.base = byte(v);
-                                                   return m.encode();
-                                               },
-                                               15},
-                                         Limit{"write_host.base",
-                                               [](uint32_t v) {
-                                                   WriteHost m;
-                                                   m.base = byte(v);
-                                                   return m.encode();
-                                               },
-                                               15},
-                                         Limit{"write_memory.base",
-                                               [](uint32_t v) {
-                                                   WriteMemory m;
-                                                   m.base = byte(v);
-                                                   return m.encode();
-                                               },
-                                               15},
-                                         Limit{"read_weights.base",
-                                               [](uint32_t v) {
-                                                   ReadWeights m;
-                                                   m.base = byte(v);
-                                                   return m.encode();
-                                               },
-                                               15},
-                                         Limit{"matmul.k_start",
-                                               [](uint32_t v) {
-                                                   Matmul m;
-                                                   m.k_start = v;
-                                                   return m.encode();
-                                               },
-                                               0xfffff},
-                                         Limit{"matmul.k_len",
-                                               [](uint32_t v) {
-                                                   Matmul m;
-                                                   m.k_len = static_cast<uint16_t>(v);
-                                                   return m.encode();
-                                               },
-                                               0xfff},
-                                         Limit{"matmul.new_weights",
-                                               [](uint32_t v) {
-                                                   Matmul m;
-                                                   m.new_weights = byte(v);
-                                                   return m.encode();
-                                               },
-                                               1},
-                                         Limit{"matmul.accumulate",
-                                               [](uint32_t v) {
-                                                   Matmul m;
-                                                   m.accumulate = byte(v);
-                                                   return m.encode();
-                                               },
-                                               1},
-                                         Limit{"activate.rounding",
-                                               [](uint32_t v) {
-                                                   Activate m;
-                                                   m.rounding = byte(v);
-                                                   return m.encode();
-                                               },
-                                               1},
-                                         Limit{"add.rounding",
-                                               [](uint32_t v) {
-                                                   Add m;
-                                                   m.rounding = byte(v);
-                                                   return m.encode();
-                                               },
-                                               1},
-                                         Limit{"pool.kind",
-                                               [](uint32_t v) {
-                                                   Pool m;
-                                                   m.kind = byte(v);
-                                                   return m.encode();
-                                               },
-                                               3},
-                                         Limit{"pool.rounding",
-                                               [](uint32_t v) {
-                                                   Pool m;
-                                                   m.rounding = byte(v);
-                                                   return m.encode();
-                                               },
-                                               1}));
+INSTANTIATE_TEST_SUITE_P(
+    Fields, IsaRange,
+    testing::Values(Limit{"header.wait_a",
+                          [](uint32_t v) { return Nop{.header = {.wait_a = byte(v)}}.encode(); },
+                          63},
+                    Limit{"header.wait_b",
+                          [](uint32_t v) { return Halt{.header = {.wait_b = byte(v)}}.encode(); },
+                          63},
+                    Limit{"header.signal_a",
+                          [](uint32_t v) {
+                              Matmul m;
+                              m.header.signal_a = byte(v);
+                              return m.encode();
+                          },
+                          63},
+                    Limit{"header.signal_b",
+                          [](uint32_t v) {
+                              Pool m;
+                              m.header.signal_b = byte(v);
+                              return m.encode();
+                          },
+                          63},
+                    Limit{"set_scalar.rd",
+                          [](uint32_t v) {
+                              SetScalar m;
+                              m.rd = byte(v);
+                              return m.encode();
+                          },
+                          15},
+                    Limit{"add_scalar.rd",
+                          [](uint32_t v) {
+                              AddScalar m;
+                              m.rd = byte(v);
+                              return m.encode();
+                          },
+                          15},
+                    Limit{"add_scalar.rs",
+                          [](uint32_t v) {
+                              AddScalar m;
+                              m.rs = byte(v);
+                              return m.encode();
+                          },
+                          15},
+                    Limit{"branch_nonzero.rs",
+                          [](uint32_t v) {
+                              BranchNonzero m;
+                              m.rs = byte(v);
+                              return m.encode();
+                          },
+                          15},
+                    Limit{"read_host.base",
+                          [](uint32_t v) {
+                              ReadHost m;
+                              m.base = byte(v);
+                              return m.encode();
+                          },
+                          15},
+                    Limit{"read_memory.base",
+                          [](uint32_t v) {
+                              ReadMemory m;
+                              m.base = byte(v);
+                              return m.encode();
+                          },
+                          15},
+                    Limit{"write_host.base",
+                          [](uint32_t v) {
+                              WriteHost m;
+                              m.base = byte(v);
+                              return m.encode();
+                          },
+                          15},
+                    Limit{"write_memory.base",
+                          [](uint32_t v) {
+                              WriteMemory m;
+                              m.base = byte(v);
+                              return m.encode();
+                          },
+                          15},
+                    Limit{"read_weights.base",
+                          [](uint32_t v) {
+                              ReadWeights m;
+                              m.base = byte(v);
+                              return m.encode();
+                          },
+                          15},
+                    Limit{"matmul.k_start",
+                          [](uint32_t v) {
+                              Matmul m;
+                              m.k_start = v;
+                              return m.encode();
+                          },
+                          0xfffff},
+                    Limit{"matmul.k_len",
+                          [](uint32_t v) {
+                              Matmul m;
+                              m.k_len = static_cast<uint16_t>(v);
+                              return m.encode();
+                          },
+                          0xfff},
+                    Limit{"matmul.new_weights",
+                          [](uint32_t v) {
+                              Matmul m;
+                              m.new_weights = byte(v);
+                              return m.encode();
+                          },
+                          1},
+                    Limit{"matmul.accumulate",
+                          [](uint32_t v) {
+                              Matmul m;
+                              m.accumulate = byte(v);
+                              return m.encode();
+                          },
+                          1},
+                    Limit{"activate.rounding",
+                          [](uint32_t v) {
+                              Activate m;
+                              m.rounding = byte(v);
+                              return m.encode();
+                          },
+                          1},
+                    Limit{"add.rounding",
+                          [](uint32_t v) {
+                              Add m;
+                              m.rounding = byte(v);
+                              return m.encode();
+                          },
+                          1},
+                    Limit{"pool.kind",
+                          [](uint32_t v) {
+                              Pool m;
+                              m.kind = byte(v);
+                              return m.encode();
+                          },
+                          3},
+                    Limit{"pool.rounding",
+                          [](uint32_t v) {
+                              Pool m;
+                              m.rounding = byte(v);
+                              return m.encode();
+                          },
+                          1}));
 
 TEST(IsaCodec, RejectsValuesBelowASignedField) {
     Words words{};

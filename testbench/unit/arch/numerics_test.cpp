@@ -11,12 +11,15 @@ namespace tandem::numerics {
 namespace {
 
 using Wide = __int128;
-constexpr int32_t kMin = std::numeric_limits<int32_t>::min(), kMax = std::numeric_limits<int32_t>::max();
+constexpr int32_t kMin = std::numeric_limits<int32_t>::min(),
+                  kMax = std::numeric_limits<int32_t>::max();
 constexpr uint64_t kSeeds = 20000;
 
 Wide floor_div(Wide a, Wide b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
-int32_t low_word(Wide value) { return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(value))); }
+int32_t low_word(Wide value) {
+    return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(value)));
+}
 
 /// a * b / 2^31 to the nearest, ties toward plus infinity, saturated.
 int32_t reference_high_multiply(int32_t a, int32_t b) {
@@ -25,13 +28,16 @@ int32_t reference_high_multiply(int32_t a, int32_t b) {
 }
 
 /// x / 2^e to the nearest, ties away from zero.
-int32_t reference_divide(int32_t x, int e) { return static_cast<int32_t>(std::roundl(std::ldexp(static_cast<long double>(x), -e))); }
+int32_t reference_divide(int32_t x, int e) {
+    return static_cast<int32_t>(std::roundl(std::ldexp(static_cast<long double>(x), -e)));
+}
 
 int32_t reference_multiply(int32_t x, uint32_t multiplier, int64_t shift) {
     const int64_t left = std::min<int64_t>(std::max<int64_t>(shift, 0), 30);
     const int64_t right = std::min<int64_t>(std::max<int64_t>(-shift, 0), 31);
     const int32_t shifted = low_word(Wide{x} << left);
-    return reference_divide(reference_high_multiply(shifted, static_cast<int32_t>(multiplier)), static_cast<int>(right));
+    return reference_divide(reference_high_multiply(shifted, static_cast<int32_t>(multiplier)),
+                            static_cast<int>(right));
 }
 
 /// Half to even by hand.
@@ -46,7 +52,8 @@ int32_t reference_half_even(double value) {
 float single(double value) { return static_cast<float>(value); }
 
 int32_t reference_single(int32_t acc, float multiplier) {
-    return reference_half_even(single(double{single(static_cast<double>(acc))} * double{multiplier}));
+    return reference_half_even(
+        single(double{single(static_cast<double>(acc))} * double{multiplier}));
 }
 
 int8_t reference_int8(int64_t value, int64_t zero, int64_t low, int64_t high) {
@@ -54,31 +61,41 @@ int8_t reference_int8(int64_t value, int64_t zero, int64_t low, int64_t high) {
     return static_cast<int8_t>(sum < low ? low : sum > high ? high : sum);
 }
 
-uint32_t random_multiplier(testbench::Seeded& random) { return static_cast<uint32_t>(random.between(1ll << 30, (1ll << 31) - 1)); }
+uint32_t random_multiplier(testbench::Seeded& random) {
+    return static_cast<uint32_t>(random.between(1ll << 30, (1ll << 31) - 1));
+}
 
 float random_scale(testbench::Seeded& random) {
-    return std::ldexp(static_cast<float>(1 + random.below(1u << 24)), static_cast<int>(random.between(-50, -20)));
+    return std::ldexp(static_cast<float>(1 + random.below(1u << 24)),
+                      static_cast<int>(random.between(-50, -20)));
 }
 
 TEST(NumericsHighMultiply, RoundsTiesTowardPlusInfinity) {
     const int32_t half = 1 << 30;
-    const std::pair<int32_t, int32_t> ties[] = {{-5, -2}, {-3, -1}, {-1, 0}, {1, 1}, {3, 2}, {5, 3}};
-    for (const auto& [x, expected] : ties) EXPECT_EQ(doubling_high_multiply(x, half), expected) << "x = " << x;
+    const std::pair<int32_t, int32_t> ties[] = {{-5, -2}, {-3, -1}, {-1, 0},
+                                                {1, 1},   {3, 2},   {5, 3}};
+    for (const auto& [x, expected] : ties)
+        EXPECT_EQ(doubling_high_multiply(x, half), expected) << "x = " << x;
 }
 
-TEST(NumericsHighMultiply, SaturatesTheOnlyOverflow) { EXPECT_EQ(doubling_high_multiply(kMin, kMin), kMax); }
+TEST(NumericsHighMultiply, SaturatesTheOnlyOverflow) {
+    EXPECT_EQ(doubling_high_multiply(kMin, kMin), kMax);
+}
 
 TEST(NumericsHighMultiply, AgreesWithWideIntegers) {
     for (uint64_t seed = 0; seed < kSeeds; ++seed) {
         testbench::Seeded random(seed);
         const int32_t a = random.int32(), b = random.int32();
-        ASSERT_EQ(doubling_high_multiply(a, b), reference_high_multiply(a, b)) << a << " * " << b << ", seed " << seed;
+        ASSERT_EQ(doubling_high_multiply(a, b), reference_high_multiply(a, b))
+            << a << " * " << b << ", seed " << seed;
     }
 }
 
 TEST(NumericsDivideByPowerOfTwo, RoundsTiesAwayFromZero) {
-    const std::pair<int32_t, int32_t> ties[] = {{-5, -3}, {-3, -2}, {-1, -1}, {1, 1}, {3, 2}, {5, 3}};
-    for (const auto& [x, expected] : ties) EXPECT_EQ(rounding_divide_by_power_of_two(x, 1), expected) << "x = " << x;
+    const std::pair<int32_t, int32_t> ties[] = {{-5, -3}, {-3, -2}, {-1, -1},
+                                                {1, 1},   {3, 2},   {5, 3}};
+    for (const auto& [x, expected] : ties)
+        EXPECT_EQ(rounding_divide_by_power_of_two(x, 1), expected) << "x = " << x;
 }
 
 TEST(NumericsDivideByPowerOfTwo, AgreesWithRoundForEveryExponent) {
@@ -86,7 +103,8 @@ TEST(NumericsDivideByPowerOfTwo, AgreesWithRoundForEveryExponent) {
         testbench::Seeded random(seed);
         const int32_t x = random.int32();
         for (int e = 0; e <= 31; ++e)
-            ASSERT_EQ(rounding_divide_by_power_of_two(x, e), reference_divide(x, e)) << x << " / 2^" << e << ", seed " << seed;
+            ASSERT_EQ(rounding_divide_by_power_of_two(x, e), reference_divide(x, e))
+                << x << " / 2^" << e << ", seed " << seed;
     }
 }
 
@@ -96,22 +114,29 @@ TEST(NumericsMultiplyByQuantized, AgreesWithTheTwoRoundings) {
         const int32_t x = random.int32();
         const uint32_t multiplier = random_multiplier(random);
         const auto shift = static_cast<int32_t>(random.between(-35, 35));
-        ASSERT_EQ(multiply_by_quantized(x, multiplier, shift), reference_multiply(x, multiplier, shift))
+        ASSERT_EQ(multiply_by_quantized(x, multiplier, shift),
+                  reference_multiply(x, multiplier, shift))
             << x << " * " << multiplier << " shift " << shift << ", seed " << seed;
     }
 }
 
 TEST(NumericsMultiplyByQuantized, ClampsTheLargestShifts) {
-    EXPECT_EQ(multiply_by_quantized(3, 1u << 30, kMax), reference_multiply(3, 1u << 30, kMax)) << "shift " << kMax;
-    EXPECT_EQ(multiply_by_quantized(-1000, 1u << 30, -kMax), reference_multiply(-1000, 1u << 30, -int64_t{kMax})) << "shift " << -kMax;
+    EXPECT_EQ(multiply_by_quantized(3, 1u << 30, kMax), reference_multiply(3, 1u << 30, kMax))
+        << "shift " << kMax;
+    EXPECT_EQ(multiply_by_quantized(-1000, 1u << 30, -kMax),
+              reference_multiply(-1000, 1u << 30, -int64_t{kMax}))
+        << "shift " << -kMax;
 }
 
 TEST(NumericsMultiplyByQuantized, ClampsTheSmallestShift) {
-    EXPECT_EQ(multiply_by_quantized(-1000, 1u << 30, kMin), reference_multiply(-1000, 1u << 30, kMin)) << "shift " << kMin;
+    EXPECT_EQ(multiply_by_quantized(-1000, 1u << 30, kMin),
+              reference_multiply(-1000, 1u << 30, kMin))
+        << "shift " << kMin;
 }
 
 TEST(NumericsRoundHalfEven, TakesTiesToTheEvenNeighbour) {
-    const std::pair<float, int32_t> ties[] = {{-2.5f, -2}, {-1.5f, -2}, {-0.5f, 0}, {0.5f, 0}, {1.5f, 2}, {2.5f, 2}, {3.5f, 4}};
+    const std::pair<float, int32_t> ties[] = {{-2.5f, -2}, {-1.5f, -2}, {-0.5f, 0}, {0.5f, 0},
+                                              {1.5f, 2},   {2.5f, 2},   {3.5f, 4}};
     for (const auto& [x, expected] : ties) EXPECT_EQ(round_half_even(x), expected) << "x = " << x;
 }
 
@@ -127,7 +152,8 @@ TEST(NumericsRoundHalfEven, SaturatesAndMakesNanZero) {
 
 TEST(NumericsRoundHalfEven, AgreesForAnyBits) {
     for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-        const auto value = std::bit_cast<float>(static_cast<uint32_t>(testbench::Seeded(seed).bits()));
+        const auto value =
+            std::bit_cast<float>(static_cast<uint32_t>(testbench::Seeded(seed).bits()));
         ASSERT_EQ(round_half_even(value), reference_half_even(value)) << value << ", seed " << seed;
     }
 }
@@ -137,13 +163,15 @@ TEST(NumericsRequantise, SingleRoundsOnceFromTheExactProduct) {
         testbench::Seeded random(seed);
         const int32_t acc = random.int32();
         const float scale = random_scale(random);
-        ASSERT_EQ(requantise(acc, std::bit_cast<uint32_t>(scale), 0, Rounding::kSingle), reference_single(acc, scale))
+        ASSERT_EQ(requantise(acc, std::bit_cast<uint32_t>(scale), 0, Rounding::kSingle),
+                  reference_single(acc, scale))
             << acc << " * " << scale << ", seed " << seed;
     }
 }
 
 TEST(NumericsRequantise, GemmlowpIsMultiplyByQuantized) {
-    EXPECT_EQ(requantise(1000, 1u << 30, -2, Rounding::kGemmlowp), reference_multiply(1000, 1u << 30, -2));
+    EXPECT_EQ(requantise(1000, 1u << 30, -2, Rounding::kGemmlowp),
+              reference_multiply(1000, 1u << 30, -2));
 }
 
 TEST(NumericsWrapAdd, WrapsAtBothEnds) {
@@ -155,9 +183,11 @@ TEST(NumericsWrapAdd, WrapsAtBothEnds) {
 TEST(NumericsToInt8, ClampsTheExactSum) {
     for (uint64_t seed = 0; seed < kSeeds; ++seed) {
         testbench::Seeded random(seed);
-        const int32_t value = random.int32(), zero = random.int8(), low = static_cast<int32_t>(random.between(-128, 0)),
+        const int32_t value = random.int32(), zero = random.int8(),
+                      low = static_cast<int32_t>(random.between(-128, 0)),
                       high = static_cast<int32_t>(random.between(low, 127));
-        ASSERT_EQ(to_int8(value, zero, low, high), reference_int8(value, zero, low, high)) << value << " + " << zero << ", seed " << seed;
+        ASSERT_EQ(to_int8(value, zero, low, high), reference_int8(value, zero, low, high))
+            << value << " + " << zero << ", seed " << seed;
     }
 }
 
@@ -165,13 +195,17 @@ AddParams random_add(testbench::Seeded& random, Rounding rounding) {
     AddParams p{};
     p.zero_a = random.int8(), p.zero_b = random.int8(), p.zero_out = random.int8();
     const auto scale = [&] {
-        return rounding == Rounding::kSingle ? std::bit_cast<uint32_t>(std::ldexp(static_cast<float>(1 + random.below(1u << 24)), -24))
-                                             : random_multiplier(random);
+        return rounding == Rounding::kSingle
+                   ? std::bit_cast<uint32_t>(
+                         std::ldexp(static_cast<float>(1 + random.below(1u << 24)), -24))
+                   : random_multiplier(random);
     };
     p.multiplier_a = scale(), p.multiplier_b = scale(), p.multiplier_out = scale();
-    p.shift_a = static_cast<int32_t>(random.between(-6, 0)), p.shift_b = static_cast<int32_t>(random.between(-6, 0));
+    p.shift_a = static_cast<int32_t>(random.between(-6, 0)),
+    p.shift_b = static_cast<int32_t>(random.between(-6, 0));
     p.shift_out = static_cast<int32_t>(random.between(-20, -17));
-    p.clamp_min = static_cast<int32_t>(random.between(-128, 0)), p.clamp_max = static_cast<int32_t>(random.between(0, 127));
+    p.clamp_min = static_cast<int32_t>(random.between(-128, 0)),
+    p.clamp_max = static_cast<int32_t>(random.between(0, 127));
     return p;
 }
 
@@ -180,10 +214,14 @@ TEST(NumericsAdd, GemmlowpAgrees) {
         testbench::Seeded random(seed);
         const AddParams p = random_add(random, Rounding::kGemmlowp);
         const int8_t a = random.int8(), b = random.int8();
-        const int32_t left = reference_multiply((a - p.zero_a) * 1048576, p.multiplier_a, p.shift_a);
-        const int32_t right = reference_multiply((b - p.zero_b) * 1048576, p.multiplier_b, p.shift_b);
-        const int32_t sum = reference_multiply(low_word(Wide{left} + right), p.multiplier_out, p.shift_out);
-        ASSERT_EQ(quantised_add(a, b, p, Rounding::kGemmlowp), reference_int8(sum, p.zero_out, p.clamp_min, p.clamp_max))
+        const int32_t left =
+            reference_multiply((a - p.zero_a) * 1048576, p.multiplier_a, p.shift_a);
+        const int32_t right =
+            reference_multiply((b - p.zero_b) * 1048576, p.multiplier_b, p.shift_b);
+        const int32_t sum =
+            reference_multiply(low_word(Wide{left} + right), p.multiplier_out, p.shift_out);
+        ASSERT_EQ(quantised_add(a, b, p, Rounding::kGemmlowp),
+                  reference_int8(sum, p.zero_out, p.clamp_min, p.clamp_max))
             << int{a} << " + " << int{b} << ", seed " << seed;
     }
 }
@@ -193,10 +231,13 @@ TEST(NumericsAdd, SingleAgrees) {
         testbench::Seeded random(seed);
         const AddParams p = random_add(random, Rounding::kSingle);
         const int8_t a = random.int8(), b = random.int8();
-        const float left = single(double(a - p.zero_a) * double{std::bit_cast<float>(p.multiplier_a)});
-        const float right = single(double(b - p.zero_b) * double{std::bit_cast<float>(p.multiplier_b)});
+        const float left =
+            single(double(a - p.zero_a) * double{std::bit_cast<float>(p.multiplier_a)});
+        const float right =
+            single(double(b - p.zero_b) * double{std::bit_cast<float>(p.multiplier_b)});
         const int32_t sum = reference_half_even(single(double{left} + double{right}));
-        ASSERT_EQ(quantised_add(a, b, p, Rounding::kSingle), reference_int8(sum, p.zero_out, p.clamp_min, p.clamp_max))
+        ASSERT_EQ(quantised_add(a, b, p, Rounding::kSingle),
+                  reference_int8(sum, p.zero_out, p.clamp_min, p.clamp_max))
             << int{a} << " + " << int{b} << ", seed " << seed;
     }
 }
@@ -214,8 +255,10 @@ TEST(NumericsAverage, RoundsTiesAwayFromZero) {
         testbench::Seeded random(seed);
         const auto count = static_cast<int32_t>(random.between(1, 300));
         const auto sum = static_cast<int32_t>(random.between(-128ll * count, 127ll * count));
-        const auto expected = static_cast<int32_t>(std::roundl(static_cast<long double>(sum) / static_cast<long double>(count)));
-        ASSERT_EQ(rounded_average(sum, count), expected) << sum << " / " << count << ", seed " << seed;
+        const auto expected = static_cast<int32_t>(
+            std::roundl(static_cast<long double>(sum) / static_cast<long double>(count)));
+        ASSERT_EQ(rounded_average(sum, count), expected)
+            << sum << " / " << count << ", seed " << seed;
     }
 }
 
@@ -225,13 +268,16 @@ TEST(NumericsSoftmaxOutput, AgreesForProbabilities) {
         const float exponential = std::ldexp(static_cast<float>(random.below((1u << 24) + 1)), -24);
         const float inverse = 256.0f / (1.0f + static_cast<float>(random.below(1000)) / 64.0f);
         const float scaled = single(double{single(double{exponential} * double{inverse})} + 0.5);
-        const auto expected = reference_int8(static_cast<int64_t>(std::floor(scaled)), -128, -128, 127);
-        ASSERT_EQ(softmax_output(exponential, inverse), expected) << exponential << " * " << inverse << ", seed " << seed;
+        const auto expected =
+            reference_int8(static_cast<int64_t>(std::floor(scaled)), -128, -128, 127);
+        ASSERT_EQ(softmax_output(exponential, inverse), expected)
+            << exponential << " * " << inverse << ", seed " << seed;
     }
 }
 
 TEST(NumericsSoftmaxOutput, GivesTheSmallestValueForImpossibleInputs) {
-    const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+    const float infinity = std::numeric_limits<float>::infinity(),
+                nan = std::numeric_limits<float>::quiet_NaN();
     EXPECT_EQ(softmax_output(0.0f, infinity), -128) << "0 * infinity";
     EXPECT_EQ(softmax_output(nan, 1.0f), -128) << "nan";
     EXPECT_EQ(softmax_output(-3.0f, 100.0f), -128) << "negative";

@@ -18,7 +18,8 @@ Program small_program() {
     program.model = "net.tflite";
     program.batch = 3;
     program.rounding = "gemmlowp";
-    program.instructions = {isa::SetScalar{.header = {}, .rd = 4, .imm = 77}.encode(), isa::Halt{}.encode()};
+    program.instructions = {isa::SetScalar{.header = {}, .rd = 4, .imm = 77}.encode(),
+                            isa::Halt{}.encode()};
     program.data = {0, 1, 2, 255, 128};
     program.sources = {{0, 1, 2, 3}, {-1, 0, 0, 0}};
     program.nodes = {{5, "CONV_2D", "a \"quoted\" name\n", 0xffffffffffull, 0x400, 12, 1}};
@@ -30,23 +31,30 @@ Program small_program() {
 /// What differs; empty: nothing.
 std::string difference(const Program& a, const Program& b) {
     const auto same_tensors = [](const auto& x, const auto& y) {
-        return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const ProgramTensor& s, const ProgramTensor& t) {
-            return s.name == t.name && s.shape == t.shape && s.scale == t.scale && s.zero_point == t.zero_point && s.bytes == t.bytes;
-        });
+        return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                          [](const ProgramTensor& s, const ProgramTensor& t) {
+                              return s.name == t.name && s.shape == t.shape && s.scale == t.scale &&
+                                     s.zero_point == t.zero_point && s.bytes == t.bytes;
+                          });
     };
     if (a.hash != b.hash) return "hash";
-    if (a.chip != b.chip || a.model != b.model || a.batch != b.batch || a.rounding != b.rounding) return "header";
+    if (a.chip != b.chip || a.model != b.model || a.batch != b.batch || a.rounding != b.rounding)
+        return "header";
     if (a.instructions != b.instructions) return "instructions";
     if (a.data != b.data) return "data";
     if (!std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
                     [](const InstructionSource& s, const InstructionSource& t) {
-                        return s.node == t.node && s.m_start == t.m_start && s.n_start == t.n_start && s.k_start == t.k_start;
+                        return s.node == t.node && s.m_start == t.m_start &&
+                               s.n_start == t.n_start && s.k_start == t.k_start;
                     }))
         return "sources";
-    if (!std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(), [](const ProgramNode& s, const ProgramNode& t) {
-            return s.index == t.index && s.op == t.op && s.name == t.name && s.macs == t.macs && s.output_address == t.output_address &&
-                   s.output_bytes == t.output_bytes && s.last_instruction == t.last_instruction;
-        }))
+    if (!std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                    [](const ProgramNode& s, const ProgramNode& t) {
+                        return s.index == t.index && s.op == t.op && s.name == t.name &&
+                               s.macs == t.macs && s.output_address == t.output_address &&
+                               s.output_bytes == t.output_bytes &&
+                               s.last_instruction == t.last_instruction;
+                    }))
         return "nodes";
     if (!same_tensors(a.inputs, b.inputs)) return "inputs";
     return same_tensors(a.outputs, b.outputs) ? "" : "outputs";
@@ -57,7 +65,9 @@ TEST(ProgramRoundTrip, KeepsEverything) {
     EXPECT_EQ(difference(deserialise(serialise(program), "memory"), program), "");
 }
 
-TEST(ProgramRoundTrip, KeepsAnEmptyProgram) { EXPECT_EQ(difference(deserialise(serialise({}), "memory"), {}), ""); }
+TEST(ProgramRoundTrip, KeepsAnEmptyProgram) {
+    EXPECT_EQ(difference(deserialise(serialise({}), "memory"), {}), "");
+}
 
 TEST(ProgramRoundTrip, GoesThroughAFile) {
     const testbench::ScratchFile file("program.tpu", "");
@@ -76,10 +86,13 @@ TEST(ProgramRoundTrip, KeepsRandomPrograms) {
         for (auto& words : program.instructions)
             for (uint32_t& word : words) word = static_cast<uint32_t>(random.bits());
         for (auto& source : program.sources)
-            source = {static_cast<int32_t>(random.between(-1, 5)), static_cast<uint32_t>(random.bits()), 1, 2};
+            source = {static_cast<int32_t>(random.between(-1, 5)),
+                      static_cast<uint32_t>(random.bits()), 1, 2};
         for (auto& node : program.nodes) node.macs = random.bits();
-        for (auto& tensor : program.outputs) tensor.scale = static_cast<float>(random.below(1u << 24)) * 0x1p-40f;
-        ASSERT_EQ(difference(deserialise(serialise(program), "memory"), program), "") << "seed " << seed;
+        for (auto& tensor : program.outputs)
+            tensor.scale = static_cast<float>(random.below(1u << 24)) * 0x1p-40f;
+        ASSERT_EQ(difference(deserialise(serialise(program), "memory"), program), "")
+            << "seed " << seed;
     }
 }
 
@@ -106,7 +119,9 @@ TEST(ProgramFormat, StartsWithMagicVersionAndHash) {
 TEST(ProgramRejects, TruncationAtEveryLength) {
     const std::vector<uint8_t> whole = serialise(small_program());
     for (size_t length = 0; length < whole.size(); ++length)
-        EXPECT_THROW(deserialise({whole.begin(), whole.begin() + static_cast<ptrdiff_t>(length)}, "memory"), UserError)
+        EXPECT_THROW(
+            deserialise({whole.begin(), whole.begin() + static_cast<ptrdiff_t>(length)}, "memory"),
+            UserError)
             << "length " << length << " of " << whole.size();
 }
 
@@ -124,7 +139,8 @@ TEST(ProgramRejects, EverySingleBitFlipOrKeepsTheProgram) {
         bytes[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
         try {
             const std::string different = difference(deserialise(bytes, "memory"), program);
-            ASSERT_EQ(different, "") << "taken with another " << different << ", byte " << bit / 8 << " bit " << bit % 8;
+            ASSERT_EQ(different, "")
+                << "taken with another " << different << ", byte " << bit / 8 << " bit " << bit % 8;
         } catch (const UserError&) {
         }
     }
@@ -135,7 +151,8 @@ TEST(ProgramRejects, RandomDamageWithoutCrashing) {
     for (uint64_t seed = 0; seed < 3000; ++seed) {
         testbench::Seeded random(seed);
         std::vector<uint8_t> bytes = whole;
-        for (uint64_t i = 1 + random.below(8); i != 0; --i) bytes[random.below(bytes.size())] = static_cast<uint8_t>(random.bits());
+        for (uint64_t i = 1 + random.below(8); i != 0; --i)
+            bytes[random.below(bytes.size())] = static_cast<uint8_t>(random.bits());
         try {
             deserialise(bytes, "memory");
         } catch (const UserError&) {
@@ -156,7 +173,8 @@ TEST(ProgramRejects, AnotherKindOfFileAndNamesIt) {
         deserialise({'E', 'L', 'F', '!', 0, 0, 0, 0}, "some.tpu");
         FAIL() << "expected a UserError, found none";
     } catch (const UserError& error) {
-        EXPECT_EQ(std::string(error.what()), "some.tpu: header: expected a Tandem program (TPUP), found another kind of file");
+        EXPECT_EQ(std::string(error.what()),
+                  "some.tpu: header: expected a Tandem program (TPUP), found another kind of file");
     }
 }
 
@@ -172,7 +190,9 @@ TEST(ProgramRejects, SourcesThatDoNotMatchTheInstructions) {
     EXPECT_THROW(deserialise(serialise(program), "memory"), UserError);
 }
 
-TEST(ProgramRejects, AFileThatIsMissing) { EXPECT_THROW(read_program("no/such/file.tpu"), UserError); }
+TEST(ProgramRejects, AFileThatIsMissing) {
+    EXPECT_THROW(read_program("no/such/file.tpu"), UserError);
+}
 
 TEST(ProgramRejects, ADirectory) { EXPECT_THROW(read_program(testing::TempDir()), UserError); }
 

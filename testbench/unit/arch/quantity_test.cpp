@@ -22,42 +22,53 @@ class QuantityRejects : public testing::TestWithParam<Bad> {};
 
 TEST_P(QuantityTakes, ValueInTheBaseUnit) {
     const auto found = parse_quantity(GetParam().text, GetParam().dimension);
-    ASSERT_TRUE(found.has_value()) << '"' << GetParam().text << "\" expected " << GetParam().value << ", found nothing";
+    ASSERT_TRUE(found.has_value())
+        << '"' << GetParam().text << "\" expected " << GetParam().value << ", found nothing";
     EXPECT_EQ(*found, GetParam().value) << "quantity \"" << GetParam().text << '"';
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Units, QuantityTakes,
-    testing::Values(Good{"1 B", Dimension::kBytes, 1}, Good{"1 kB", Dimension::kBytes, 1000}, Good{"1 KiB", Dimension::kBytes, 1024},
-                    Good{"1 MB", Dimension::kBytes, 1000000}, Good{"1 MiB", Dimension::kBytes, 1048576},
-                    Good{"1 GB", Dimension::kBytes, 1000000000}, Good{"24 MiB", Dimension::kBytes, 25165824},
-                    Good{"8 GiB", Dimension::kBytes, 8589934592}, Good{"1.5 KiB", Dimension::kBytes, 1536},
-                    Good{"64KiB", Dimension::kBytes, 65536}, Good{"0 B", Dimension::kBytes, 0},
-                    Good{"34 GB/s", Dimension::kBytesPerSecond, 34000000000}, Good{"12.5 GB/s", Dimension::kBytesPerSecond, 12500000000},
-                    Good{"2 TB/s", Dimension::kBytesPerSecond, 2000000000000}, Good{"1 GiB/s", Dimension::kBytesPerSecond, 1073741824},
-                    Good{"700 MHz", Dimension::kHertz, 700000000}, Good{"2.3 GHz", Dimension::kHertz, 2300000000},
-                    Good{"1 kHz", Dimension::kHertz, 1000}, Good{"7 Hz", Dimension::kHertz, 7},
-                    Good{"120 ns", Dimension::kPicoseconds, 120000}, Good{"1 us", Dimension::kPicoseconds, 1000000},
-                    Good{"3 ms", Dimension::kPicoseconds, 3000000000}, Good{"9 ps", Dimension::kPicoseconds, 9},
-                    Good{"1 cycle", Dimension::kCycles, 1}, Good{"8 cycles", Dimension::kCycles, 8}, Good{"42", Dimension::kPlain, 42}));
+    testing::Values(
+        Good{"1 B", Dimension::kBytes, 1}, Good{"1 kB", Dimension::kBytes, 1000},
+        Good{"1 KiB", Dimension::kBytes, 1024}, Good{"1 MB", Dimension::kBytes, 1000000},
+        Good{"1 MiB", Dimension::kBytes, 1048576}, Good{"1 GB", Dimension::kBytes, 1000000000},
+        Good{"24 MiB", Dimension::kBytes, 25165824}, Good{"8 GiB", Dimension::kBytes, 8589934592},
+        Good{"1.5 KiB", Dimension::kBytes, 1536}, Good{"64KiB", Dimension::kBytes, 65536},
+        Good{"0 B", Dimension::kBytes, 0}, Good{"34 GB/s", Dimension::kBytesPerSecond, 34000000000},
+        Good{"12.5 GB/s", Dimension::kBytesPerSecond, 12500000000},
+        Good{"2 TB/s", Dimension::kBytesPerSecond, 2000000000000},
+        Good{"1 GiB/s", Dimension::kBytesPerSecond, 1073741824},
+        Good{"700 MHz", Dimension::kHertz, 700000000},
+        Good{"2.3 GHz", Dimension::kHertz, 2300000000}, Good{"1 kHz", Dimension::kHertz, 1000},
+        Good{"7 Hz", Dimension::kHertz, 7}, Good{"120 ns", Dimension::kPicoseconds, 120000},
+        Good{"1 us", Dimension::kPicoseconds, 1000000},
+        Good{"3 ms", Dimension::kPicoseconds, 3000000000}, Good{"9 ps", Dimension::kPicoseconds, 9},
+        Good{"1 cycle", Dimension::kCycles, 1}, Good{"8 cycles", Dimension::kCycles, 8},
+        Good{"42", Dimension::kPlain, 42}));
 
 TEST_P(QuantityRejects, OtherTexts) {
     const auto found = parse_quantity(GetParam().text, GetParam().dimension);
-    EXPECT_FALSE(found.has_value()) << '"' << GetParam().text << "\" expected nothing, found " << found.value_or(0);
+    EXPECT_FALSE(found.has_value())
+        << '"' << GetParam().text << "\" expected nothing, found " << found.value_or(0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Texts, QuantityRejects,
-                         testing::Values(Bad{"", Dimension::kPlain}, Bad{"B", Dimension::kBytes}, Bad{"one B", Dimension::kBytes},
-                                         Bad{"1", Dimension::kBytes}, Bad{"1 Hz", Dimension::kBytes}, Bad{"1 kb", Dimension::kBytes},
-                                         Bad{"1 KB", Dimension::kBytes}, Bad{"1 kiB", Dimension::kBytes},
-                                         Bad{"1 GB", Dimension::kBytesPerSecond}, Bad{"1 GB/s", Dimension::kBytes},
-                                         Bad{"1 mhz", Dimension::kHertz}, Bad{"1 s", Dimension::kPicoseconds},
-                                         Bad{"1 ns", Dimension::kCycles}, Bad{"1 cycles", Dimension::kPlain}, Bad{"-1", Dimension::kPlain},
-                                         Bad{"-1 B", Dimension::kBytes}, Bad{"0.5 B", Dimension::kBytes},
-                                         Bad{"0.5 cycles", Dimension::kCycles}, Bad{"2.5", Dimension::kPlain},
-                                         Bad{"nan", Dimension::kPlain}, Bad{"inf", Dimension::kPlain}, Bad{"1e999 B", Dimension::kBytes},
-                                         Bad{"1e30 B", Dimension::kBytes}, Bad{"0x10", Dimension::kPlain}, Bad{"1 B B", Dimension::kBytes},
-                                         Bad{"1,5 KiB", Dimension::kBytes}, Bad{"1 B ", Dimension::kBytes}));
+INSTANTIATE_TEST_SUITE_P(
+    Texts, QuantityRejects,
+    testing::Values(Bad{"", Dimension::kPlain}, Bad{"B", Dimension::kBytes},
+                    Bad{"one B", Dimension::kBytes}, Bad{"1", Dimension::kBytes},
+                    Bad{"1 Hz", Dimension::kBytes}, Bad{"1 kb", Dimension::kBytes},
+                    Bad{"1 KB", Dimension::kBytes}, Bad{"1 kiB", Dimension::kBytes},
+                    Bad{"1 GB", Dimension::kBytesPerSecond}, Bad{"1 GB/s", Dimension::kBytes},
+                    Bad{"1 mhz", Dimension::kHertz}, Bad{"1 s", Dimension::kPicoseconds},
+                    Bad{"1 ns", Dimension::kCycles}, Bad{"1 cycles", Dimension::kPlain},
+                    Bad{"-1", Dimension::kPlain}, Bad{"-1 B", Dimension::kBytes},
+                    Bad{"0.5 B", Dimension::kBytes}, Bad{"0.5 cycles", Dimension::kCycles},
+                    Bad{"2.5", Dimension::kPlain}, Bad{"nan", Dimension::kPlain},
+                    Bad{"inf", Dimension::kPlain}, Bad{"1e999 B", Dimension::kBytes},
+                    Bad{"1e30 B", Dimension::kBytes}, Bad{"0x10", Dimension::kPlain},
+                    Bad{"1 B B", Dimension::kBytes}, Bad{"1,5 KiB", Dimension::kBytes},
+                    Bad{"1 B ", Dimension::kBytes}));
 
 // Every figure with up to three decimals that is a whole number of bytes.
 TEST(QuantityDecimals, AreExactWhereTheValueIsWhole) {
@@ -65,22 +76,25 @@ TEST(QuantityDecimals, AreExactWhereTheValueIsWhole) {
         for (uint64_t thousandths = 1; thousandths < 20000; ++thousandths) {
             std::string decimals = std::to_string(thousandths % 1000);
             decimals.insert(0, 3 - decimals.size(), '0');
-            const std::string text = std::to_string(thousandths / 1000) + "." + decimals + " " + unit;
+            const std::string text =
+                std::to_string(thousandths / 1000) + "." + decimals + " " + unit;
             const uint64_t expected = thousandths * factor;
             const auto found = parse_quantity(text, Dimension::kBytes);
-            ASSERT_TRUE(found.has_value()) << '"' << text << "\" expected " << expected << ", found nothing";
+            ASSERT_TRUE(found.has_value())
+                << '"' << text << "\" expected " << expected << ", found nothing";
             ASSERT_EQ(*found, expected) << '"' << text << '"';
         }
 }
 
 TEST(QuantityExpectedForm, ShowsATextThatIsTaken) {
-    for (const auto dimension :
-         {Dimension::kBytes, Dimension::kBytesPerSecond, Dimension::kHertz, Dimension::kPicoseconds, Dimension::kCycles}) {
+    for (const auto dimension : {Dimension::kBytes, Dimension::kBytesPerSecond, Dimension::kHertz,
+                                 Dimension::kPicoseconds, Dimension::kCycles}) {
         const std::string form = expected_form(dimension);
         const size_t open = form.find('"');
         ASSERT_NE(open, std::string::npos) << form;
         const std::string example = form.substr(open + 1, form.find('"', open + 1) - open - 1);
-        EXPECT_TRUE(parse_quantity(example, dimension).has_value()) << "example \"" << example << '"';
+        EXPECT_TRUE(parse_quantity(example, dimension).has_value())
+            << "example \"" << example << '"';
     }
 }
 

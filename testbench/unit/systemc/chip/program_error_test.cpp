@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every error of arch/registers.yaml, from a program or a ring that provokes it; afterwards the chip
-// must be usable again. One simulation per process.
+// Every error of arch/registers.yaml, from a program or a ring that provokes it; afterwards the
+// chip must be usable again. One simulation per process.
 #include <gtest/gtest.h>
 
 #include "testbench/support/chip_bench.h"
@@ -52,12 +52,27 @@ isa::Words pool(uint32_t in, uint32_t out, uint16_t images, uint8_t kind, uint32
         .encode();
 }
 isa::Words add(uint32_t a, uint32_t b, uint32_t out, uint32_t count, uint32_t params) {
-    return isa::Add{.header = {}, .a_addr = a, .b_addr = b, .out_addr = out, .count = count, .params_addr = params, .rounding = 0}.encode();
+    return isa::Add{.header = {},
+                    .a_addr = a,
+                    .b_addr = b,
+                    .out_addr = out,
+                    .count = count,
+                    .params_addr = params,
+                    .rounding = 0}
+        .encode();
 }
 isa::Words softmax(uint32_t in, uint32_t out, uint16_t rows, uint16_t cols, uint32_t params) {
-    return isa::Softmax{.header = {}, .in_addr = in, .out_addr = out, .rows = rows, .cols = cols, .params_addr = params}.encode();
+    return isa::Softmax{.header = {},
+                        .in_addr = in,
+                        .out_addr = out,
+                        .rows = rows,
+                        .cols = cols,
+                        .params_addr = params}
+        .encode();
 }
-isa::Words pool_window() { return isa::SetPoolWindow{.header = {}, .geometry = matrix_window(4, 8)}.encode(); }
+isa::Words pool_window() {
+    return isa::SetPoolWindow{.header = {}, .geometry = matrix_window(4, 8)}.encode();
+}
 
 std::vector<Bad> bad_programs() {
     const isa::Words window = set_window(matrix_window(4, 8));
@@ -65,9 +80,18 @@ std::vector<Bad> bad_programs() {
         {"DmaInBeyondBuffer", 5, 0, {read_host({}, kUb - 3, 0, 4), halt()}},
         {"DmaOutBeyondBuffer", 5, 0, {write_host({}, kUb, 0, 1), halt()}},
         {"DmaWithHugeLength", 5, 0, {read_host({}, 1, 0, 0xffffffff), halt()}},
-        {"MatmulBeyondBuffer", 5, 1, {window, with_matmul([](isa::Matmul& m) { m.ub_addr = kUb - 31; }), halt()}},
-        {"ActivateOutputBeyondBuffer", 5, 0, {with_activate([](isa::Activate& a) { a.ub_addr = kUb - 15; }), halt()}},
-        {"ActivateParamsBeyondBuffer", 5, 0, {with_activate([](isa::Activate& a) { a.params_addr = kUb - 47; }), halt()}},
+        {"MatmulBeyondBuffer",
+         5,
+         1,
+         {window, with_matmul([](isa::Matmul& m) { m.ub_addr = kUb - 31; }), halt()}},
+        {"ActivateOutputBeyondBuffer",
+         5,
+         0,
+         {with_activate([](isa::Activate& a) { a.ub_addr = kUb - 15; }), halt()}},
+        {"ActivateParamsBeyondBuffer",
+         5,
+         0,
+         {with_activate([](isa::Activate& a) { a.params_addr = kUb - 47; }), halt()}},
         {"AddBeyondBuffer", 5, 0, {add(0, 100, kUb - 7, 8, 200), halt()}},
         {"AddParamsBeyondBuffer", 5, 0, {add(0, 100, 300, 8, kUb - 43), halt()}},
         {"PoolInputBeyondBuffer", 5, 1, {pool_window(), pool(kUb - 31, 0, 1, 0), halt()}},
@@ -81,25 +105,68 @@ std::vector<Bad> bad_programs() {
         {"SecondWeightTileBeyondMemory", 4, 0, {read_weights({}, kMemory - 63, 2, 0), halt()}},
         {"ReadHostRefused", 3, 0, {read_host({}, 0, 0, 4, 0), halt()}},
         {"WriteHostRefused", 3, 1, {nop(), write_host({}, 0, kHostBytes, 4), halt()}},
-        {"MatmulBeyondAccumulators", 6, 1, {window, with_matmul([](isa::Matmul& m) { m.acc_addr = 61; }), halt()}},
-        {"ActivateBeyondAccumulators", 6, 0, {with_activate([](isa::Activate& a) { a.acc_addr = 61; }), halt()}},
+        {"MatmulBeyondAccumulators",
+         6,
+         1,
+         {window, with_matmul([](isa::Matmul& m) { m.acc_addr = 61; }), halt()}},
+        {"ActivateBeyondAccumulators",
+         6,
+         0,
+         {with_activate([](isa::Activate& a) { a.acc_addr = 61; }), halt()}},
         {"UnknownOpcode", 7, 1, {nop(), isa::Words{0x77}, halt()}},
-        {"MatmulWithoutRows", 7, 1, {window, with_matmul([](isa::Matmul& m) { m.rows = 0; }), halt()}},
-        {"MatmulWithoutReduction", 7, 1, {window, with_matmul([](isa::Matmul& m) { m.k_len = 0; }), halt()}},
+        {"MatmulWithoutRows",
+         7,
+         1,
+         {window, with_matmul([](isa::Matmul& m) { m.rows = 0; }), halt()}},
+        {"MatmulWithoutReduction",
+         7,
+         1,
+         {window, with_matmul([](isa::Matmul& m) { m.k_len = 0; }), halt()}},
         {"MatmulWithMoreThanTheArraysRows",
          7,
          1,
-         {set_window(matrix_window(4, 16)), with_matmul([](isa::Matmul& m) { m.k_len = 9; }), halt()}},
-        {"MatmulWithMoreThanTheArraysColumns", 7, 1, {window, with_matmul([](isa::Matmul& m) { m.n_len = 5; }), halt()}},
-        {"MatmulBeyondTheReduction", 7, 1, {window, with_matmul([](isa::Matmul& m) { m.k_start = 1; }), halt()}},
-        {"WindowWithoutHeight", 7, 0, {with_window([](isa::Geometry& g) { g.in_height = 0; }), halt()}},
-        {"WindowWithoutOutput", 7, 0, {with_window([](isa::Geometry& g) { g.out_width = 0; }), halt()}},
-        {"WindowWithoutStride", 7, 0, {with_window([](isa::Geometry& g) { g.stride_h = 0; }), halt()}},
-        {"WindowWithoutDilation", 7, 0, {with_window([](isa::Geometry& g) { g.dilation_w = 0; }), halt()}},
-        {"WindowWithoutChannels", 7, 0, {with_window([](isa::Geometry& g) { g.channels = 0; }), halt()}},
-        {"ActivateWithoutRows", 7, 0, {with_activate([](isa::Activate& a) { a.rows = 0; }), halt()}},
-        {"ActivateWithoutColumns", 7, 0, {with_activate([](isa::Activate& a) { a.cols = 0; }), halt()}},
-        {"ActivateWithTooManyColumns", 7, 0, {with_activate([](isa::Activate& a) { a.cols = 5; }), halt()}},
+         {set_window(matrix_window(4, 16)), with_matmul([](isa::Matmul& m) { m.k_len = 9; }),
+          halt()}},
+        {"MatmulWithMoreThanTheArraysColumns",
+         7,
+         1,
+         {window, with_matmul([](isa::Matmul& m) { m.n_len = 5; }), halt()}},
+        {"MatmulBeyondTheReduction",
+         7,
+         1,
+         {window, with_matmul([](isa::Matmul& m) { m.k_start = 1; }), halt()}},
+        {"WindowWithoutHeight",
+         7,
+         0,
+         {with_window([](isa::Geometry& g) { g.in_height = 0; }), halt()}},
+        {"WindowWithoutOutput",
+         7,
+         0,
+         {with_window([](isa::Geometry& g) { g.out_width = 0; }), halt()}},
+        {"WindowWithoutStride",
+         7,
+         0,
+         {with_window([](isa::Geometry& g) { g.stride_h = 0; }), halt()}},
+        {"WindowWithoutDilation",
+         7,
+         0,
+         {with_window([](isa::Geometry& g) { g.dilation_w = 0; }), halt()}},
+        {"WindowWithoutChannels",
+         7,
+         0,
+         {with_window([](isa::Geometry& g) { g.channels = 0; }), halt()}},
+        {"ActivateWithoutRows",
+         7,
+         0,
+         {with_activate([](isa::Activate& a) { a.rows = 0; }), halt()}},
+        {"ActivateWithoutColumns",
+         7,
+         0,
+         {with_activate([](isa::Activate& a) { a.cols = 0; }), halt()}},
+        {"ActivateWithTooManyColumns",
+         7,
+         0,
+         {with_activate([](isa::Activate& a) { a.cols = 5; }), halt()}},
         {"PoolWithoutWindow", 7, 0, {pool(0, 0, 1, 0), halt()}},
         {"PoolOfUnknownKind", 7, 1, {pool_window(), pool(0, 0, 1, 3), halt()}},
         {"PoolWithoutImages", 7, 1, {pool_window(), pool(0, 0, 0, 0), halt()}},
@@ -125,7 +192,8 @@ std::vector<Bad> bad_programs() {
               m.rows = 60;
               m.header.signal_a = 1;
           }),
-          nop(wait(1)), activate({}, 3000, 1024, 60).encode(), nop(), with_matmul([](isa::Matmul& m) { m.acc_addr = 50; }), halt()}},
+          nop(wait(1)), activate({}, 3000, 1024, 60).encode(), nop(),
+          with_matmul([](isa::Matmul& m) { m.acc_addr = 50; }), halt()}},
         {"FlagThatNobodyRaises", 9, 0, {nop(wait(3)), halt()}},
         {"FlagThatNobodyRaisesForAUnit", 9, 1, {read_host(wait(3), 0, 0, 1), halt()}},
         {"TilesThatNobodyTakes", 9, 1, {read_weights({}, 0, 4), halt()}},
@@ -134,8 +202,8 @@ std::vector<Bad> bad_programs() {
         {"BranchBeyondTheEnd",
          10,
          101,
-         {isa::SetScalar{.header = {}, .rd = 1, .imm = 1}.encode(), isa::BranchNonzero{.header = {}, .rs = 1, .offset = 100}.encode(),
-          halt()}},
+         {isa::SetScalar{.header = {}, .rd = 1, .imm = 1}.encode(),
+          isa::BranchNonzero{.header = {}, .rs = 1, .offset = 100}.encode(), halt()}},
     };
 }
 
@@ -145,9 +213,11 @@ class ProgramError : public ChipTest, public testing::WithParamInterface<Bad> {
         Seeded random(1);
         const auto bytes = random.bytes(64);
         std::memcpy(bench->memory.at(kData), bytes.data(), bytes.size());
-        const uint32_t error = bench->run_program({read_host(signal(1), 0, 0, 64), write_host(wait(1), 0, 0, 64), halt()});
+        const uint32_t error = bench->run_program(
+            {read_host(signal(1), 0, 0, 64), write_host(wait(1), 0, 0, 64), halt()});
         EXPECT_EQ(error, TANDEM_ERROR_NONE) << "program after " << after;
-        EXPECT_EQ(std::memcmp(bench->memory.at(kData + 0x4000), bytes.data(), 64), 0) << "bytes copied after " << after;
+        EXPECT_EQ(std::memcmp(bench->memory.at(kData + 0x4000), bytes.data(), 64), 0)
+            << "bytes copied after " << after;
     }
 };
 
@@ -186,7 +256,8 @@ TEST_P(ProgramError, KeepsEveryCycleAccountedFor) {
         for (const Unit* unit : bench->chip.units()) {
             uint64_t sum = 0;
             for (const uint64_t cycles : unit->account().cycles()) sum += cycles;
-            EXPECT_EQ(sum, expected) << "cycles of " << isa::kUnitNames[static_cast<size_t>(unit->unit())];
+            EXPECT_EQ(sum, expected)
+                << "cycles of " << isa::kUnitNames[static_cast<size_t>(unit->unit())];
         }
     });
 }
@@ -195,7 +266,8 @@ TEST_P(ProgramError, IsTheSameWithoutData) {
     make(small_chip(), false);
     bench->run([&] {
         bench->enable();
-        EXPECT_EQ(bench->run_program(GetParam().program), GetParam().code) << "ERROR_CODE in timing mode";
+        EXPECT_EQ(bench->run_program(GetParam().program), GetParam().code)
+            << "ERROR_CODE in timing mode";
     });
 }
 

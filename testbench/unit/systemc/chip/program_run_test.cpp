@@ -34,7 +34,8 @@ struct Product {
     int8_t expected(uint32_t m, uint32_t c) const {
         int64_t sum = bias[c];
         for (uint32_t k = 0; k < kK; ++k) sum += activations[m * kK + k] * weights[k * kN + c];
-        const double exact = static_cast<double>(static_cast<float>(static_cast<double>(sum) * double{scale[c]}));
+        const double exact =
+            static_cast<double>(static_cast<float>(static_cast<double>(sum) * double{scale[c]}));
         const double floor = std::floor(exact), rest = exact - floor;
         const bool up = rest > 0.5 || (rest == 0.5 && std::fmod(floor, 2.0) != 0.0);
         const double rounded = floor + (up ? 1.0 : 0.0);
@@ -49,11 +50,13 @@ class ProgramRun : public ChipTest {
   protected:
     /// Inputs in host memory; weights, then parameters in device memory.
     void stage(const Product& product) {
-        std::memcpy(bench->memory.at(kData), product.activations.data(), product.activations.size());
+        std::memcpy(bench->memory.at(kData), product.activations.data(),
+                    product.activations.size());
         uint8_t* device = bench->device().data() + ChipBench::kDeviceData;
         std::memcpy(device, product.weights.data(), product.weights.size());
         for (uint32_t c = 0; c < kN; ++c) {
-            const uint32_t words[3] = {static_cast<uint32_t>(product.bias[c]), std::bit_cast<uint32_t>(product.scale[c]), 0};
+            const uint32_t words[3] = {static_cast<uint32_t>(product.bias[c]),
+                                       std::bit_cast<uint32_t>(product.scale[c]), 0};
             std::memcpy(device + 2 * kTileBytes + c * sizeof words, words, sizeof words);
         }
     }
@@ -61,21 +64,23 @@ class ProgramRun : public ChipTest {
         isa::Matmul second = matmul(signal(3), kActivations, kRows, 8);
         second.k_start = 8;
         second.accumulate = 1;
-        return {read_weights({}, 0, 2),
-                read_host(signal(1), kActivations, 0, kRows * kK),
-                read_memory(signal(2), kParams, 2 * kTileBytes, kN * 12),
-                set_window(matrix_window(kRows, kK)),
-                matmul(wait(1), kActivations, kRows, 8).encode(),
-                second.encode(),
-                activate({.wait_a = 3, .wait_b = 2, .signal_a = 4}, kOutput, kParams, kRows).encode(),
-                write_host(wait(4), kOutput, 0, kRows * kN),
-                halt()};
+        return {
+            read_weights({}, 0, 2),
+            read_host(signal(1), kActivations, 0, kRows * kK),
+            read_memory(signal(2), kParams, 2 * kTileBytes, kN * 12),
+            set_window(matrix_window(kRows, kK)),
+            matmul(wait(1), kActivations, kRows, 8).encode(),
+            second.encode(),
+            activate({.wait_a = 3, .wait_b = 2, .signal_a = 4}, kOutput, kParams, kRows).encode(),
+            write_host(wait(4), kOutput, 0, kRows * kN),
+            halt()};
     }
     void expect_output(const Product& product, uint64_t seed) {
         const auto* output = reinterpret_cast<const int8_t*>(bench->memory.at(kData + 0x4000));
         for (uint32_t m = 0; m < kRows; ++m)
             for (uint32_t c = 0; c < kN; ++c)
-                ASSERT_EQ(int{output[m * kN + c]}, int{product.expected(m, c)}) << "row " << m << " column " << c << ", seed " << seed;
+                ASSERT_EQ(int{output[m * kN + c]}, int{product.expected(m, c)})
+                    << "row " << m << " column " << c << ", seed " << seed;
     }
 };
 
@@ -146,7 +151,8 @@ TEST_F(ProgramRun, AccountsForEveryCycleOfEveryUnit) {
             return total;
         };
         for (const Unit* unit : bench->chip.units())
-            EXPECT_EQ(sum(unit->account()), expected) << "cycles of " << isa::kUnitNames[static_cast<size_t>(unit->unit())];
+            EXPECT_EQ(sum(unit->account()), expected)
+                << "cycles of " << isa::kUnitNames[static_cast<size_t>(unit->unit())];
         EXPECT_EQ(sum(bench->chip.sequencer().account()), expected) << "cycles of sequencer";
     });
 }
@@ -161,7 +167,8 @@ TEST_F(ProgramRun, LoadCopiesHostToDeviceMemory) {
         bench->put_command(TANDEM_COMMAND_LOAD, kData, 0x30001, bytes.size());
         bench->ring();
         ASSERT_TRUE(bench->wait_idle());
-        EXPECT_EQ(std::memcmp(bench->device().data() + 0x30001, bytes.data(), bytes.size()), 0) << "5000 bytes, seed 0";
+        EXPECT_EQ(std::memcmp(bench->device().data() + 0x30001, bytes.data(), bytes.size()), 0)
+            << "5000 bytes, seed 0";
     });
 }
 
@@ -169,7 +176,8 @@ TEST_F(ProgramRun, TakesCommandsBeyondTheEndOfTheRing) {
     make();
     bench->run([&] {
         bench->enable();
-        for (int i = 0; i < 20; ++i) ASSERT_EQ(bench->run_program({halt()}), TANDEM_ERROR_NONE) << "command " << i;
+        for (int i = 0; i < 20; ++i)
+            ASSERT_EQ(bench->run_program({halt()}), TANDEM_ERROR_NONE) << "command " << i;
         EXPECT_EQ(bench->read(TANDEM_REG_RING_HEAD), 20u) << "commands";
     });
 }
@@ -203,7 +211,8 @@ TEST_F(ProgramRun, FlagMakesTheFastUnitWaitForTheSlow) {
     bench->run([&] {
         bench->enable();
         // dma_out is free at once, and yet comes after the long read.
-        bench->run_program({read_host(signal(9), 0, 0, 4000), write_host(wait(9), 0, 0, 1), halt()});
+        bench->run_program(
+            {read_host(signal(9), 0, 0, 4000), write_host(wait(9), 0, 0, 1), halt()});
         EXPECT_GE(retired.spans[1].first, retired.spans[0].second) << "cycle";
     });
 }
@@ -223,8 +232,11 @@ TEST_F(ProgramRun, FlagCountsEveryRaise) {
     make();
     bench->run([&] {
         bench->enable();
-        ASSERT_EQ(bench->run_program({nop(signal(5, 5)), nop(signal(5)), nop(wait(5, 5)), nop(wait(5)), halt()}), TANDEM_ERROR_NONE);
-        EXPECT_EQ(bench->chip.services().flags().counts()[5], 0u) << "flag 5 after three raises and takes";
+        ASSERT_EQ(bench->run_program(
+                      {nop(signal(5, 5)), nop(signal(5)), nop(wait(5, 5)), nop(wait(5)), halt()}),
+                  TANDEM_ERROR_NONE);
+        EXPECT_EQ(bench->chip.services().flags().counts()[5], 0u)
+            << "flag 5 after three raises and takes";
     });
 }
 
@@ -241,9 +253,10 @@ TEST_F(ProgramRun, LoopsByScalarAndBranch) {
     make();
     bench->run([&] {
         bench->enable();
-        const ProgramWords program = {isa::SetScalar{.header = {}, .rd = 5, .imm = 10}.encode(), nop(),
-                                      isa::AddScalar{.header = {}, .rd = 5, .rs = 5, .imm = -1}.encode(),
-                                      isa::BranchNonzero{.header = {}, .rs = 5, .offset = -2}.encode(), halt()};
+        const ProgramWords program = {
+            isa::SetScalar{.header = {}, .rd = 5, .imm = 10}.encode(), nop(),
+            isa::AddScalar{.header = {}, .rd = 5, .rs = 5, .imm = -1}.encode(),
+            isa::BranchNonzero{.header = {}, .rs = 5, .offset = -2}.encode(), halt()};
         ASSERT_EQ(bench->run_program(program), TANDEM_ERROR_NONE);
         EXPECT_EQ(bench->read(TANDEM_REG_INSTRUCTIONS), 1u + 10 * 3 + 1) << "instructions";
     });
@@ -253,8 +266,9 @@ TEST_F(ProgramRun, ScalarRegisterZeroStaysZero) {
     make();
     bench->run([&] {
         bench->enable();
-        const ProgramWords program = {isa::SetScalar{.header = {}, .rd = 0, .imm = 1}.encode(),
-                                      isa::BranchNonzero{.header = {}, .rs = 0, .offset = 100}.encode(), halt()};
+        const ProgramWords program = {
+            isa::SetScalar{.header = {}, .rd = 0, .imm = 1}.encode(),
+            isa::BranchNonzero{.header = {}, .rs = 0, .offset = 100}.encode(), halt()};
         EXPECT_EQ(bench->run_program(program), TANDEM_ERROR_NONE);
     });
 }
@@ -265,9 +279,13 @@ TEST_F(ProgramRun, BaseIsReadWhenTheInstructionIsDispatched) {
         bench->enable();
         bench->device()[ChipBench::kDeviceData] = 11;
         bench->device()[ChipBench::kDeviceData + 100] = 22;
-        const ProgramWords program = {nop(signal(1)),           read_memory(wait(1), 0, 0, 1),
-                                      read_memory({}, 1, 0, 1), isa::AddScalar{.header = {}, .rd = 1, .rs = 1, .imm = 100}.encode(),
-                                      read_memory({}, 2, 0, 1), halt()};
+        const ProgramWords program = {
+            nop(signal(1)),
+            read_memory(wait(1), 0, 0, 1),
+            read_memory({}, 1, 0, 1),
+            isa::AddScalar{.header = {}, .rd = 1, .rs = 1, .imm = 100}.encode(),
+            read_memory({}, 2, 0, 1),
+            halt()};
         ASSERT_EQ(bench->run_program(program), TANDEM_ERROR_NONE);
         EXPECT_EQ(int{bench->buffer()[1]}, 11) << "before the change of s1";
         EXPECT_EQ(int{bench->buffer()[2]}, 22) << "after the change of s1";

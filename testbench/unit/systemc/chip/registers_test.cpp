@@ -54,8 +54,9 @@ TEST_F(Registers, ThatAreReadOnlyKeepTheirValue) {
 
 TEST_F(Registers, ThatAreReadWriteGiveBackWhatWasWritten) {
     bench->run([&] {
-        for (const uint32_t offset : {TANDEM_REG_RING_BASE_LO, TANDEM_REG_RING_BASE_HI, TANDEM_REG_RING_ENTRIES, TANDEM_REG_DOORBELL,
-                                      TANDEM_REG_IRQ_ENABLE, TANDEM_REG_SCRATCH}) {
+        for (const uint32_t offset :
+             {TANDEM_REG_RING_BASE_LO, TANDEM_REG_RING_BASE_HI, TANDEM_REG_RING_ENTRIES,
+              TANDEM_REG_DOORBELL, TANDEM_REG_IRQ_ENABLE, TANDEM_REG_SCRATCH}) {
             bench->write(offset, 0x5a5a0001);
             EXPECT_EQ(bench->read(offset), 0x5a5a0001u) << "register 0x" << std::hex << offset;
         }
@@ -75,7 +76,8 @@ TEST_F(Registers, IrqStatusClearsOnlyTheBitsThatAreWritten) {
         bench->run_program({isa::Halt{}.encode()});
         ASSERT_EQ(bench->read(TANDEM_REG_IRQ_STATUS), TANDEM_IRQ_STATUS_DONE);
         bench->write(TANDEM_REG_IRQ_STATUS, TANDEM_IRQ_STATUS_ERROR);
-        EXPECT_EQ(bench->read(TANDEM_REG_IRQ_STATUS), TANDEM_IRQ_STATUS_DONE) << "after writing the other bit";
+        EXPECT_EQ(bench->read(TANDEM_REG_IRQ_STATUS), TANDEM_IRQ_STATUS_DONE)
+            << "after writing the other bit";
         bench->write(TANDEM_REG_IRQ_STATUS, TANDEM_IRQ_STATUS_DONE);
         EXPECT_EQ(bench->read(TANDEM_REG_IRQ_STATUS), 0u) << "after writing the bit";
     });
@@ -108,7 +110,8 @@ TEST_F(Registers, RejectMisalignedAccess) {
         uint32_t value = 0;
         for (uint64_t offset = 0; offset < 0x6c; ++offset) {
             if (offset % 4 == 0) continue;
-            EXPECT_NE(bench->access(tlm::TLM_READ_COMMAND, offset, &value, 4), tlm::TLM_OK_RESPONSE) << "offset " << offset;
+            EXPECT_NE(bench->access(tlm::TLM_READ_COMMAND, offset, &value, 4), tlm::TLM_OK_RESPONSE)
+                << "offset " << offset;
         }
     });
 }
@@ -117,9 +120,11 @@ TEST_F(Registers, RejectOtherSizesThanFourBytes) {
     bench->run([&] {
         uint8_t data[16] = {};
         for (const unsigned bytes : {1u, 2u, 3u, 5u, 8u, 16u}) {
-            EXPECT_NE(bench->access(tlm::TLM_READ_COMMAND, TANDEM_REG_SCRATCH, data, bytes), tlm::TLM_OK_RESPONSE)
+            EXPECT_NE(bench->access(tlm::TLM_READ_COMMAND, TANDEM_REG_SCRATCH, data, bytes),
+                      tlm::TLM_OK_RESPONSE)
                 << bytes << " bytes read";
-            EXPECT_NE(bench->access(tlm::TLM_WRITE_COMMAND, TANDEM_REG_SCRATCH, data, bytes), tlm::TLM_OK_RESPONSE)
+            EXPECT_NE(bench->access(tlm::TLM_WRITE_COMMAND, TANDEM_REG_SCRATCH, data, bytes),
+                      tlm::TLM_OK_RESPONSE)
                 << bytes << " bytes written";
         }
     });
@@ -128,8 +133,10 @@ TEST_F(Registers, RejectOtherSizesThanFourBytes) {
 TEST_F(Registers, RejectOffsetsWithoutARegister) {
     bench->run([&] {
         uint32_t value = 0;
-        for (const uint64_t offset : {0x6cull, 0x100ull, 0xfffffffcull, 0x100000000ull, 0x10000004cull, ~3ull})
-            EXPECT_NE(bench->access(tlm::TLM_READ_COMMAND, offset, &value, 4), tlm::TLM_OK_RESPONSE) << "offset 0x" << std::hex << offset;
+        for (const uint64_t offset :
+             {0x6cull, 0x100ull, 0xfffffffcull, 0x100000000ull, 0x10000004cull, ~3ull})
+            EXPECT_NE(bench->access(tlm::TLM_READ_COMMAND, offset, &value, 4), tlm::TLM_OK_RESPONSE)
+                << "offset 0x" << std::hex << offset;
     });
 }
 
@@ -171,9 +178,11 @@ TEST_F(Registers, CountersAreZeroAfterReset) {
         bench->enable();
         bench->run_program({isa::Nop{}.encode(), isa::Halt{}.encode()});
         bench->reset();
-        for (const uint32_t offset : {TANDEM_REG_CYCLES_LO, TANDEM_REG_CYCLES_HI, TANDEM_REG_MACS_LO, TANDEM_REG_MACS_HI,
-                                      TANDEM_REG_INSTRUCTIONS, TANDEM_REG_MXU_BUSY_LO, TANDEM_REG_MXU_BUSY_HI})
-            EXPECT_EQ(bench->read(offset), 0u) << "counter 0x" << std::hex << offset << ", counts since reset";
+        for (const uint32_t offset :
+             {TANDEM_REG_CYCLES_LO, TANDEM_REG_CYCLES_HI, TANDEM_REG_MACS_LO, TANDEM_REG_MACS_HI,
+              TANDEM_REG_INSTRUCTIONS, TANDEM_REG_MXU_BUSY_LO, TANDEM_REG_MXU_BUSY_HI})
+            EXPECT_EQ(bench->read(offset), 0u)
+                << "counter 0x" << std::hex << offset << ", counts since reset";
     });
 }
 

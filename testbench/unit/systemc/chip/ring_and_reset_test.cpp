@@ -151,8 +151,8 @@ TEST_F(Ring, TakesNoCommandWhileDisabled) {
 
 /// A program that never ends by itself.
 ProgramWords endless() {
-    return {isa::SetScalar{.header = {}, .rd = 5, .imm = 1}.encode(), isa::BranchNonzero{.header = {}, .rs = 5, .offset = 0}.encode(),
-            halt()};
+    return {isa::SetScalar{.header = {}, .rd = 5, .imm = 1}.encode(),
+            isa::BranchNonzero{.header = {}, .rs = 5, .offset = 0}.encode(), halt()};
 }
 
 struct InFlight {
@@ -170,7 +170,8 @@ TEST_P(Reset, EndsWhatRunsAndLeavesAUsableChip) {
     bench->run([&] {
         bench->enable();
         bench->load_program(GetParam().program);
-        bench->put_command(TANDEM_COMMAND_RUN, 0, 0, GetParam().program.size() * 32, {ChipBench::kDeviceData, kData, kData + 0x4000});
+        bench->put_command(TANDEM_COMMAND_RUN, 0, 0, GetParam().program.size() * 32,
+                           {ChipBench::kDeviceData, kData, kData + 0x4000});
         bench->ring();
         sc_core::wait(GetParam().after_ns, sc_core::SC_NS);
         bench->write(TANDEM_REG_CONTROL, TANDEM_CONTROL_RESET);
@@ -181,8 +182,11 @@ TEST_P(Reset, EndsWhatRunsAndLeavesAUsableChip) {
         bench->enable();
         const auto bytes = Seeded(3).bytes(64);
         std::memcpy(bench->memory.at(kData), bytes.data(), bytes.size());
-        EXPECT_EQ(bench->run_program({read_host(signal(1), 0, 0, 64), write_host(wait(1), 0, 0, 64), halt()}), TANDEM_ERROR_NONE);
-        EXPECT_EQ(std::memcmp(bench->memory.at(kData + 0x4000), bytes.data(), 64), 0) << "64 bytes, seed 3";
+        EXPECT_EQ(bench->run_program(
+                      {read_host(signal(1), 0, 0, 64), write_host(wait(1), 0, 0, 64), halt()}),
+                  TANDEM_ERROR_NONE);
+        EXPECT_EQ(std::memcmp(bench->memory.at(kData + 0x4000), bytes.data(), 64), 0)
+            << "64 bytes, seed 3";
     });
 }
 
@@ -196,14 +200,17 @@ const ProgramWords kMatmuls = {read_weights({}, 0, 4),
                                halt()};
 
 // A register access takes 500 ns itself, the fetch of the command another 500.
-INSTANTIATE_TEST_SUITE_P(Moments, Reset,
-                         testing::Values(InFlight{"EndlessLoop", endless(), 5000}, InFlight{"WhileTheCommandIsFetched", endless(), 0},
-                                         InFlight{"WhileTheProgramIsFetched", endless(), 60},
-                                         InFlight{"BlockedOnAFlag", {nop(wait(1)), halt()}, 3000},
-                                         InFlight{"DuringDma", {read_host({}, 0, 0, 4000), read_host({}, 0, 0, 4000), halt()}, 900},
-                                         InFlight{"DuringMatmul", kMatmuls, 250}, InFlight{"DuringWeights", kMatmuls, 160},
-                                         InFlight{"DuringActivate", kMatmuls, 800}, InFlight{"LongAfterTheEnd", {halt()}, 9000}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Moments, Reset,
+    testing::Values(
+        InFlight{"EndlessLoop", endless(), 5000},
+        InFlight{"WhileTheCommandIsFetched", endless(), 0},
+        InFlight{"WhileTheProgramIsFetched", endless(), 60},
+        InFlight{"BlockedOnAFlag", {nop(wait(1)), halt()}, 3000},
+        InFlight{"DuringDma", {read_host({}, 0, 0, 4000), read_host({}, 0, 0, 4000), halt()}, 900},
+        InFlight{"DuringMatmul", kMatmuls, 250}, InFlight{"DuringWeights", kMatmuls, 160},
+        InFlight{"DuringActivate", kMatmuls, 800}, InFlight{"LongAfterTheEnd", {halt()}, 9000}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Ring, ResetEndsALoad) {
     bench->run([&] {
@@ -226,7 +233,8 @@ TEST_F(Ring, ResetBetweenTheCommandAndTheFirstCycleEndsTheProgram) {
         bench->put_command(TANDEM_COMMAND_RUN, 0, 0, endless().size() * 32);
         sc_core::wait(1, sc_core::SC_NS);  // half a cycle
         bench->ring();
-        // 64 bytes at 4 GB/s take 16 ns; both register write and command fetch take the latency of 500 ns.
+        // 64 bytes at 4 GB/s take 16 ns; both register write and command fetch take the latency of
+        // 500 ns.
         sc_core::wait(16500, sc_core::SC_PS);
         bench->write(TANDEM_REG_CONTROL, TANDEM_CONTROL_RESET);
         EXPECT_TRUE(bench->wait_reset()) << "still busy 100 us after CONTROL.RESET";
@@ -239,11 +247,13 @@ TEST_F(Ring, ResetAtAnyTimeLeavesAUsableChip) {
         for (uint32_t after_ns = 0; after_ns < 2500; after_ns += 37) {
             bench->enable();
             bench->load_program(kMatmuls);
-            bench->put_command(TANDEM_COMMAND_RUN, 0, 0, kMatmuls.size() * 32, {ChipBench::kDeviceData, kData, kData});
+            bench->put_command(TANDEM_COMMAND_RUN, 0, 0, kMatmuls.size() * 32,
+                               {ChipBench::kDeviceData, kData, kData});
             bench->ring();
             sc_core::wait(after_ns, sc_core::SC_NS);
             bench->reset();
-            ASSERT_EQ(bench->run_program({halt()}), TANDEM_ERROR_NONE) << "after a reset at " << after_ns << " ns";
+            ASSERT_EQ(bench->run_program({halt()}), TANDEM_ERROR_NONE)
+                << "after a reset at " << after_ns << " ns";
             bench->reset();
         }
     });
@@ -258,7 +268,8 @@ TEST_F(Ring, RejectsAMatmulWhoseImageAddressWrapsAround) {
         geometry.image_stride = 0xffffffff;
         isa::Matmul instruction = matmul({}, 0xffffffff, 2, 2);
         instruction.row_start = 0xffffffff;
-        EXPECT_EQ(bench->run_program({read_weights({}, 0, 1), set_window(geometry), instruction.encode(), halt()}),
+        EXPECT_EQ(bench->run_program(
+                      {read_weights({}, 0, 1), set_window(geometry), instruction.encode(), halt()}),
                   TANDEM_ERROR_UB_ADDRESS);
     });
 }
@@ -271,17 +282,21 @@ TEST_F(Ring, SurvivesRandomPrograms) {
             ProgramWords program(1 + random.below(12));
             for (isa::Words& words : program) {
                 for (uint32_t& word : words)
-                    word = random.chance(50) ? static_cast<uint32_t>(random.below(16)) : static_cast<uint32_t>(random.bits());
+                    word = random.chance(50) ? static_cast<uint32_t>(random.below(16))
+                                             : static_cast<uint32_t>(random.bits());
                 const auto& info = isa::kInstructions[random.below(isa::kInstructions.size())];
                 words[0] =
-                    static_cast<uint32_t>(info.opcode) | (random.chance(20) ? static_cast<uint32_t>(random.below(1u << 24)) << 8 : 0);
+                    static_cast<uint32_t>(info.opcode) |
+                    (random.chance(20) ? static_cast<uint32_t>(random.below(1u << 24)) << 8 : 0);
             }
             bench->load_program(program);
-            bench->put_command(TANDEM_COMMAND_RUN, 0, 0, program.size() * 32, {ChipBench::kDeviceData, kData, kData});
+            bench->put_command(TANDEM_COMMAND_RUN, 0, 0, program.size() * 32,
+                               {ChipBench::kDeviceData, kData, kData});
             bench->ring();
             sc_core::wait(50, sc_core::SC_US);
             bench->reset();
-            ASSERT_EQ(bench->run_program({halt()}), TANDEM_ERROR_NONE) << "after the random program of seed " << seed;
+            ASSERT_EQ(bench->run_program({halt()}), TANDEM_ERROR_NONE)
+                << "after the random program of seed " << seed;
             bench->reset();
         }
     });

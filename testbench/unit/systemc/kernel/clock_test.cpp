@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock grid on simulated time. Expected femtoseconds are 128-bit integers. One simulation per process.
+// The clock grid on simulated time. Expected femtoseconds are 128-bit integers. One simulation per
+// process.
 #include "systemc/kernel/clock.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,8 @@
 namespace tandem::sim {
 namespace {
 
-constexpr uint64_t kFrequencies[] = {700000000, 500000000, 333333333, 1000000, 2300000000, 999999999, 10000000000};
+constexpr uint64_t kFrequencies[] = {700000000,  500000000, 333333333,  1000000,
+                                     2300000000, 999999999, 10000000000};
 
 class ClockGrid : public testing::Test {
   protected:
@@ -30,8 +32,10 @@ TEST_F(ClockGrid, StandsAtTheRoundedDownFemtosecond) {
     for (const uint64_t hz : kFrequencies)
         for (int i = 0; i < 2000; ++i) {
             const uint64_t cycle = random.below(10000000000);
-            const auto expected = static_cast<uint64_t>(static_cast<unsigned __int128>(cycle) * 1000000000000000u / hz);
-            ASSERT_EQ(Clock(hz).time_of(cycle).value(), expected) << "cycle " << cycle << " at " << hz << " Hz, seed 0";
+            const auto expected = static_cast<uint64_t>(static_cast<unsigned __int128>(cycle) *
+                                                        1000000000000000u / hz);
+            ASSERT_EQ(Clock(hz).time_of(cycle).value(), expected)
+                << "cycle " << cycle << " at " << hz << " Hz, seed 0";
         }
 }
 
@@ -41,11 +45,14 @@ TEST_F(ClockGrid, AtOrAfterIsTheInverseOfTimeOf) {
         const Clock clock(hz);
         for (int i = 0; i < 5000; ++i) {
             const Cycle cycle = i < 1000 ? static_cast<Cycle>(i) : 1 + random.below(1000000000);
-            const sc_core::sc_time time = clock.time_of(cycle), step = sc_core::sc_time::from_value(1);
+            const sc_core::sc_time time = clock.time_of(cycle),
+                                   step = sc_core::sc_time::from_value(1);
             ASSERT_EQ(clock.at_or_after(time), cycle) << "at its start, " << hz << " Hz, seed 0";
-            ASSERT_EQ(clock.at_or_after(time + step), cycle + 1) << "1 fs later, " << hz << " Hz, seed 0";
+            ASSERT_EQ(clock.at_or_after(time + step), cycle + 1)
+                << "1 fs later, " << hz << " Hz, seed 0";
             if (cycle == 0) continue;
-            ASSERT_EQ(clock.at_or_after(time - step), cycle) << "1 fs earlier, " << hz << " Hz, seed 0";
+            ASSERT_EQ(clock.at_or_after(time - step), cycle)
+                << "1 fs earlier, " << hz << " Hz, seed 0";
         }
     }
 }

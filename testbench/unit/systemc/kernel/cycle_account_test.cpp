@@ -9,7 +9,9 @@
 namespace tandem::sim {
 namespace {
 
-uint64_t cycles(const CycleAccount& account, Cause cause) { return account.cycles()[static_cast<size_t>(cause)]; }
+uint64_t cycles(const CycleAccount& account, Cause cause) {
+    return account.cycles()[static_cast<size_t>(cause)];
+}
 
 TEST(CycleAccount, ChargesFromTheLastChargeOn) {
     CycleAccount account;

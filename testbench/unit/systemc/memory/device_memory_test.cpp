@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory: bandwidth first come first served, latency that overlaps, bounds. One simulation per process.
+// Device memory: bandwidth first come first served, latency that overlaps, bounds. One simulation
+// per process.
 #include "systemc/memory/device_memory.h"
 
 #include <gtest/gtest.h>
@@ -54,8 +55,10 @@ TEST_F(DeviceMemoryTest, TakesLatencyAndTransfer) {
 TEST_F(DeviceMemoryTest, ServesFirstComeFirstServedAndOverlapsLatency) {
     bench_->run([&] {
         EXPECT_DOUBLE_EQ(bench_->read_ns(bench_->first, 1000), 350.0) << "ns";
-        EXPECT_DOUBLE_EQ(bench_->read_ns(bench_->second, 1000), 600.0) << "ns, two transfers and one latency";
-        EXPECT_DOUBLE_EQ(bench_->read_ns(bench_->first, 400), 700.0) << "ns, three transfers and one latency";
+        EXPECT_DOUBLE_EQ(bench_->read_ns(bench_->second, 1000), 600.0)
+            << "ns, two transfers and one latency";
+        EXPECT_DOUBLE_EQ(bench_->read_ns(bench_->first, 400), 700.0)
+            << "ns, three transfers and one latency";
     });
 }
 
@@ -105,9 +108,14 @@ TEST_F(DeviceMemoryTest, KeepsWhatIsWritten) {
 TEST_F(DeviceMemoryTest, RefusesAccessBeyondItsEndAndTakesNoTime) {
     bench_->run([&] {
         uint8_t byte = 0;
-        for (const auto& [address, bytes] : {std::pair{65536ull, 1ull}, {65535ull, 2ull}, {~0ull, 1ull}, {~0ull, 2ull}, {1ull, 65536ull}}) {
+        for (const auto& [address, bytes] : {std::pair{65536ull, 1ull},
+                                             {65535ull, 2ull},
+                                             {~0ull, 1ull},
+                                             {~0ull, 2ull},
+                                             {1ull, 65536ull}}) {
             sc_core::sc_time delay;
-            EXPECT_FALSE(bench_->first.read(address, &byte, bytes, delay)) << bytes << " bytes at " << address;
+            EXPECT_FALSE(bench_->first.read(address, &byte, bytes, delay))
+                << bytes << " bytes at " << address;
             EXPECT_EQ(delay, sc_core::SC_ZERO_TIME) << bytes << " bytes at " << address;
         }
     });

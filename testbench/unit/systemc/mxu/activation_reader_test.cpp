@@ -14,15 +14,21 @@ using testbench::Seeded;
 constexpr uint32_t kArrayRows = 16;
 
 /// Element k of product row m.
-int8_t element(const std::vector<uint8_t>& buffer, const isa::Geometry& g, uint64_t ub_addr, uint64_t m, uint64_t k) {
+int8_t element(const std::vector<uint8_t>& buffer, const isa::Geometry& g, uint64_t ub_addr,
+               uint64_t m, uint64_t k) {
     const uint64_t image = m / (uint64_t{g.out_height} * g.out_width);
-    const auto oh = static_cast<int64_t>(m / g.out_width % g.out_height), ow = static_cast<int64_t>(m % g.out_width);
+    const auto oh = static_cast<int64_t>(m / g.out_width % g.out_height),
+               ow = static_cast<int64_t>(m % g.out_width);
     const uint64_t channel = k % g.channels;
-    const auto kw = static_cast<int64_t>(k / g.channels % g.kernel_w), kh = static_cast<int64_t>(k / (uint64_t{g.channels} * g.kernel_w));
-    const int64_t ih = oh * g.stride_h + kh * g.dilation_h - g.pad_top, iw = ow * g.stride_w + kw * g.dilation_w - g.pad_left;
+    const auto kw = static_cast<int64_t>(k / g.channels % g.kernel_w),
+               kh = static_cast<int64_t>(k / (uint64_t{g.channels} * g.kernel_w));
+    const int64_t ih = oh * g.stride_h + kh * g.dilation_h - g.pad_top,
+                  iw = ow * g.stride_w + kw * g.dilation_w - g.pad_left;
     if (ih < 0 || iw < 0 || ih >= g.in_height || iw >= g.in_width) return g.pad_value;
-    return static_cast<int8_t>(buffer.at(ub_addr + image * g.image_stride +
-                                         (static_cast<uint64_t>(ih) * g.in_width + static_cast<uint64_t>(iw)) * g.pixel_stride + channel));
+    return static_cast<int8_t>(buffer.at(
+        ub_addr + image * g.image_stride +
+        (static_cast<uint64_t>(ih) * g.in_width + static_cast<uint64_t>(iw)) * g.pixel_stride +
+        channel));
 }
 
 isa::Geometry random_geometry(Seeded& random) {
@@ -30,13 +36,16 @@ isa::Geometry random_geometry(Seeded& random) {
     isa::Geometry g;
     g.in_height = static_cast<uint16_t>(small(7)), g.in_width = static_cast<uint16_t>(small(7));
     g.channels = static_cast<uint16_t>(small(9));
-    g.pixel_stride = static_cast<uint16_t>(g.channels + (random.chance(50) ? random.below(9) : 0));  // more: a slice of the depth
+    g.pixel_stride = static_cast<uint16_t>(
+        g.channels + (random.chance(50) ? random.below(9) : 0));  // more: a slice of the depth
     g.kernel_h = static_cast<uint8_t>(small(4)), g.kernel_w = static_cast<uint8_t>(small(4));
     g.stride_h = static_cast<uint8_t>(small(3)), g.stride_w = static_cast<uint8_t>(small(3));
     g.dilation_h = static_cast<uint8_t>(small(3)), g.dilation_w = static_cast<uint8_t>(small(3));
-    g.pad_top = static_cast<uint8_t>(random.below(4)), g.pad_left = static_cast<uint8_t>(random.below(4));
+    g.pad_top = static_cast<uint8_t>(random.below(4)),
+    g.pad_left = static_cast<uint8_t>(random.below(4));
     g.out_height = static_cast<uint16_t>(small(6)), g.out_width = static_cast<uint16_t>(small(6));
-    g.image_stride = static_cast<uint32_t>(uint64_t{g.in_height} * g.in_width * g.pixel_stride + random.below(20));
+    g.image_stride = static_cast<uint32_t>(uint64_t{g.in_height} * g.in_width * g.pixel_stride +
+                                           random.below(20));
     g.pad_value = random.int8();
     return g;
 }
@@ -48,22 +57,27 @@ TEST(ActivationReader, ReadsEveryElementOfTheFormula) {
         const isa::Geometry g = random_geometry(random);
         ActivationReader reader(buffer, kArrayRows);
         reader.set_geometry(g);
-        const uint64_t reduction = uint64_t{g.kernel_h} * g.kernel_w * g.channels, positions = uint64_t{g.out_height} * g.out_width * 3;
+        const uint64_t reduction = uint64_t{g.kernel_h} * g.kernel_w * g.channels,
+                       positions = uint64_t{g.out_height} * g.out_width * 3;
         ASSERT_EQ(reader.reduction(), reduction) << "seed " << seed;
         isa::Matmul matmul;
         matmul.ub_addr = static_cast<uint32_t>(random.below(100));
         matmul.row_start = static_cast<uint32_t>(random.below(positions));
         matmul.rows = static_cast<uint16_t>(1 + random.below(positions - matmul.row_start));
         matmul.k_start = static_cast<uint32_t>(random.below(reduction));
-        matmul.k_len = static_cast<uint16_t>(1 + random.below(std::min<uint64_t>(kArrayRows, reduction - matmul.k_start)));
+        matmul.k_len = static_cast<uint16_t>(
+            1 + random.below(std::min<uint64_t>(kArrayRows, reduction - matmul.k_start)));
         ASSERT_TRUE(reader.inside_buffer(matmul)) << "seed " << seed;
         std::vector<int8_t> found(size_t{matmul.rows} * kArrayRows, 99);
         reader.read(matmul, found.data());
         for (uint32_t i = 0; i < matmul.rows; ++i)
             for (uint32_t j = 0; j < kArrayRows; ++j) {
                 const int8_t expected =
-                    j < matmul.k_len ? element(buffer, g, matmul.ub_addr, uint64_t{matmul.row_start} + i, matmul.k_start + j) : int8_t{0};
-                ASSERT_EQ(int{found[size_t{i} * kArrayRows + j]}, int{expected}) << "row " << i << " element " << j << ", seed " << seed;
+                    j < matmul.k_len ? element(buffer, g, matmul.ub_addr,
+                                               uint64_t{matmul.row_start} + i, matmul.k_start + j)
+                                     : int8_t{0};
+                ASSERT_EQ(int{found[size_t{i} * kArrayRows + j]}, int{expected})
+                    << "row " << i << " element " << j << ", seed " << seed;
             }
     }
 }
@@ -73,7 +87,8 @@ class ReaderBounds : public testing::Test {
     ReaderBounds() { reader_.set_geometry(geometry_); }
     isa::Matmul at(uint32_t ub_addr, uint32_t row_start, uint16_t rows) {
         isa::Matmul matmul;
-        matmul.ub_addr = ub_addr, matmul.row_start = row_start, matmul.rows = rows, matmul.k_len = 1;
+        matmul.ub_addr = ub_addr, matmul.row_start = row_start, matmul.rows = rows,
+        matmul.k_len = 1;
         return matmul;
     }
     // Two by three pixels of four bytes, two by three outputs, images 30 bytes apart.
@@ -97,16 +112,22 @@ class ReaderBounds : public testing::Test {
     ActivationReader reader_{buffer_, kArrayRows};
 };
 
-TEST_F(ReaderBounds, TakeAnImageThatEndsWithTheBuffer) { EXPECT_TRUE(reader_.inside_buffer(at(100 - 24, 0, 6))); }
+TEST_F(ReaderBounds, TakeAnImageThatEndsWithTheBuffer) {
+    EXPECT_TRUE(reader_.inside_buffer(at(100 - 24, 0, 6)));
+}
 
-TEST_F(ReaderBounds, RefuseAnImageThatEndsOneByteLater) { EXPECT_FALSE(reader_.inside_buffer(at(100 - 23, 0, 6))); }
+TEST_F(ReaderBounds, RefuseAnImageThatEndsOneByteLater) {
+    EXPECT_FALSE(reader_.inside_buffer(at(100 - 23, 0, 6)));
+}
 
 TEST_F(ReaderBounds, CountTheImageOfTheLastRow) {
     EXPECT_TRUE(reader_.inside_buffer(at(100 - 24 - 30, 0, 7)));
     EXPECT_FALSE(reader_.inside_buffer(at(100 - 23 - 30, 0, 7)));
 }
 
-TEST_F(ReaderBounds, RefuseTheLargestAddress) { EXPECT_FALSE(reader_.inside_buffer(at(0xffffffff, 0, 1))); }
+TEST_F(ReaderBounds, RefuseTheLargestAddress) {
+    EXPECT_FALSE(reader_.inside_buffer(at(0xffffffff, 0, 1)));
+}
 
 TEST_F(ReaderBounds, RefuseAnImageThatWrapsAround) {
     isa::Geometry geometry = geometry_;
@@ -114,7 +135,8 @@ TEST_F(ReaderBounds, RefuseAnImageThatWrapsAround) {
     geometry.image_stride = 0xffffffff;
     geometry.channels = 2;
     reader_.set_geometry(geometry);
-    EXPECT_FALSE(reader_.inside_buffer(at(0xffffffff, 0xffffffff, 2))) << "image 2^32 at 2^32 - 1 bytes each";
+    EXPECT_FALSE(reader_.inside_buffer(at(0xffffffff, 0xffffffff, 2)))
+        << "image 2^32 at 2^32 - 1 bytes each";
 }
 
 TEST(ActivationReaderGeometry, IsInvalidWithAnyZeroSize) {
@@ -140,11 +162,13 @@ TEST(ActivationReaderGeometry, IsInvalidWithAnyZeroSize) {
         bad.*member = 0;
         return ActivationReader::valid(bad);
     };
-    for (const auto member : {&isa::Geometry::in_height, &isa::Geometry::in_width, &isa::Geometry::channels, &isa::Geometry::out_height,
-                              &isa::Geometry::out_width})
+    for (const auto member :
+         {&isa::Geometry::in_height, &isa::Geometry::in_width, &isa::Geometry::channels,
+          &isa::Geometry::out_height, &isa::Geometry::out_width})
         EXPECT_FALSE(zero(member));
-    for (const auto member : {&isa::Geometry::kernel_h, &isa::Geometry::kernel_w, &isa::Geometry::stride_h, &isa::Geometry::stride_w,
-                              &isa::Geometry::dilation_h, &isa::Geometry::dilation_w})
+    for (const auto member :
+         {&isa::Geometry::kernel_h, &isa::Geometry::kernel_w, &isa::Geometry::stride_h,
+          &isa::Geometry::stride_w, &isa::Geometry::dilation_h, &isa::Geometry::dilation_w})
         EXPECT_FALSE(zero(member));
 }
 

@@ -11,14 +11,17 @@ namespace {
 
 using testbench::Seeded;
 
-std::vector<int32_t> naive(const std::vector<int8_t>& rows, uint32_t count, uint32_t stride, const std::vector<int8_t>& tile,
-                           uint32_t k_len, uint32_t cols, bool accumulate, const std::vector<int32_t>& before) {
+std::vector<int32_t> naive(const std::vector<int8_t>& rows, uint32_t count, uint32_t stride,
+                           const std::vector<int8_t>& tile, uint32_t k_len, uint32_t cols,
+                           bool accumulate, const std::vector<int32_t>& before) {
     std::vector<int32_t> sums(size_t{count} * cols);
     for (uint32_t m = 0; m < count; ++m)
         for (uint32_t c = 0; c < cols; ++c) {
             int64_t sum = accumulate ? before[size_t{m} * cols + c] : 0;
-            for (uint32_t k = 0; k < k_len; ++k) sum += int64_t{rows[size_t{m} * stride + k]} * tile[size_t{k} * cols + c];
-            sums[size_t{m} * cols + c] = static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(sum)));
+            for (uint32_t k = 0; k < k_len; ++k)
+                sum += int64_t{rows[size_t{m} * stride + k]} * tile[size_t{k} * cols + c];
+            sums[size_t{m} * cols + c] =
+                static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(sum)));
         }
     return sums;
 }
@@ -27,28 +30,34 @@ std::vector<int32_t> naive(const std::vector<int8_t>& rows, uint32_t count, uint
 class GemmInt8Kernel : public testing::TestWithParam<GemmKernel> {
   protected:
     void SetUp() override {
-        if (GetParam() > best_gemm_kernel()) GTEST_SKIP() << "this machine has no " << to_string(GetParam());
+        if (GetParam() > best_gemm_kernel())
+            GTEST_SKIP() << "this machine has no " << to_string(GetParam());
     }
     GemmInt8 gemm_{GetParam()};
 };
 
-void expect_agreement(GemmInt8& gemm, uint64_t seed, uint32_t count, uint32_t k_len, uint32_t cols, uint32_t gap) {
+void expect_agreement(GemmInt8& gemm, uint64_t seed, uint32_t count, uint32_t k_len, uint32_t cols,
+                      uint32_t gap) {
     Seeded random(seed);
     const uint32_t stride = k_len + gap;
     const bool accumulate = random.chance(50);
-    const auto rows = random.int8s(size_t{count} * stride), tile = random.int8s(size_t{k_len} * cols);
+    const auto rows = random.int8s(size_t{count} * stride),
+               tile = random.int8s(size_t{k_len} * cols);
     std::vector<int32_t> sums(size_t{count} * cols);
     for (int32_t& sum : sums) sum = random.int32();
     const auto expected = naive(rows, count, stride, tile, k_len, cols, accumulate, sums);
     gemm.multiply(rows.data(), count, stride, tile.data(), k_len, cols, accumulate, sums.data());
-    ASSERT_EQ(sums, expected) << count << "x" << k_len << "x" << cols << ", accumulate " << accumulate << ", seed " << seed;
+    ASSERT_EQ(sums, expected) << count << "x" << k_len << "x" << cols << ", accumulate "
+                              << accumulate << ", seed " << seed;
 }
 
 TEST_P(GemmInt8Kernel, AgreesWithPlainLoops) {
     for (uint64_t seed = 0; seed < 400; ++seed) {
         Seeded random(~seed);
-        const auto count = static_cast<uint32_t>(1 + random.below(20)), k_len = static_cast<uint32_t>(1 + random.below(40)),
-                   cols = static_cast<uint32_t>(1 + random.below(70)), gap = static_cast<uint32_t>(random.below(5));
+        const auto count = static_cast<uint32_t>(1 + random.below(20)),
+                   k_len = static_cast<uint32_t>(1 + random.below(40)),
+                   cols = static_cast<uint32_t>(1 + random.below(70)),
+                   gap = static_cast<uint32_t>(random.below(5));
         ASSERT_NO_FATAL_FAILURE(expect_agreement(gemm_, seed, count, k_len, cols, gap));
     }
 }
@@ -56,7 +65,8 @@ TEST_P(GemmInt8Kernel, AgreesWithPlainLoops) {
 TEST_P(GemmInt8Kernel, AgreesForEverySmallShape) {
     for (uint32_t count = 1; count <= 5; ++count)
         for (uint32_t k_len = 1; k_len <= 5; ++k_len)
-            for (uint32_t cols = 1; cols <= 35; ++cols) ASSERT_NO_FATAL_FAILURE(expect_agreement(gemm_, cols, count, k_len, cols, 0));
+            for (uint32_t cols = 1; cols <= 35; ++cols)
+                ASSERT_NO_FATAL_FAILURE(expect_agreement(gemm_, cols, count, k_len, cols, 0));
 }
 
 TEST_P(GemmInt8Kernel, AgreesForAWholeTile) { expect_agreement(gemm_, 0, 33, 256, 256, 0); }
@@ -96,8 +106,12 @@ TEST_P(GemmInt8Kernel, LeavesOtherRowsAlone) {
     EXPECT_EQ(sums, (std::vector<int32_t>{5, 3, 7}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, GemmInt8Kernel, testing::Values(GemmKernel::kPlain, GemmKernel::kAvx2, GemmKernel::kAvx512Vnni),
-                         [](const auto& info) { return "Kernel" + std::to_string(static_cast<int>(info.param)); });
+INSTANTIATE_TEST_SUITE_P(Kernels, GemmInt8Kernel,
+                         testing::Values(GemmKernel::kPlain, GemmKernel::kAvx2,
+                                         GemmKernel::kAvx512Vnni),
+                         [](const auto& info) {
+                             return "Kernel" + std::to_string(static_cast<int>(info.param));
+                         });
 
 }  // namespace
 }  // namespace tandem::mxu

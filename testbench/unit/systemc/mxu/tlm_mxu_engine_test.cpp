@@ -28,11 +28,13 @@ class Pair {
             const bool swap = random_.chance(60);
             if (swap) tile();
             const auto rows = static_cast<uint32_t>(1 + random_.below(half));
-            block(base + static_cast<uint32_t>(random_.below(half - rows + 1)), rows, swap, random_.chance(50));
+            block(base + static_cast<uint32_t>(random_.below(half - rows + 1)), rows, swap,
+                  random_.chance(50));
         }
         for (uint64_t i = random_.below(3); i != 0; --i) {
             const auto rows = static_cast<uint32_t>(1 + random_.below(half));
-            const uint32_t address = half - base + static_cast<uint32_t>(random_.below(half - rows + 1));
+            const uint32_t address =
+                half - base + static_cast<uint32_t>(random_.below(half - rows + 1));
             const AccumulatorRead read{reads_++, read_from_ = later(read_from_), address, rows,
                                        static_cast<uint32_t>(1 + random_.below(4))};
             tlm_.push_read(read);
@@ -44,11 +46,13 @@ class Pair {
         while (ports_.busy() || tlm_.busy()) {
             const Cycle until = now_ + 1 + random_.below(40);
             const auto expected = ports_.advance(until), found = tlm_.advance(until);
-            if (expected != found) return "event: expected " + text(expected) + ", found " + text(found);
+            if (expected != found)
+                return "event: expected " + text(expected) + ", found " + text(found);
             now_ = expected ? expected->cycle : until;
             if (!expected || expected->kind != Kind::kReadDone) continue;
             const auto a = ports_.read_data(), b = tlm_.read_data();
-            if (!std::equal(a.begin(), a.end(), b.begin(), b.end())) return "values of read " + std::to_string(expected->id);
+            if (!std::equal(a.begin(), a.end(), b.begin(), b.end()))
+                return "values of read " + std::to_string(expected->id);
         }
         return {};
     }
@@ -56,8 +60,8 @@ class Pair {
   private:
     static std::string text(const std::optional<MxuEvent>& event) {
         if (!event) return "nothing";
-        return "kind " + std::to_string(static_cast<int>(event->kind)) + " #" + std::to_string(event->id) + " at edge " +
-               std::to_string(event->cycle);
+        return "kind " + std::to_string(static_cast<int>(event->kind)) + " #" +
+               std::to_string(event->id) + " at edge " + std::to_string(event->cycle);
     }
     Cycle later(Cycle last) {
         const Cycle from = now_ + 1 + (random_.chance(40) ? random_.below(3 * shape_.rows + 3) : 0);
@@ -102,13 +106,19 @@ TEST_P(TlmMxuEngineSizes, GivesEventsAndValuesOfTheSteppedPorts) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, TlmMxuEngineSizes,
-                         testing::Values(MxuShape{1, 1, 16}, MxuShape{3, 5, 32}, MxuShape{8, 8, 64}, MxuShape{16, 4, 64}),
-                         [](const auto& info) { return std::to_string(info.param.rows) + "x" + std::to_string(info.param.cols); });
+                         testing::Values(MxuShape{1, 1, 16}, MxuShape{3, 5, 32}, MxuShape{8, 8, 64},
+                                         MxuShape{16, 4, 64}),
+                         [](const auto& info) {
+                             return std::to_string(info.param.rows) + "x" +
+                                    std::to_string(info.param.cols);
+                         });
 
 class TlmMxuEngineTiming : public testing::Test {
   protected:
     void tile(Cycle from) { engine_.push_weights({tiles_++, from, {}}); }
-    void block(Cycle from, uint32_t rows, bool swap) { engine_.push_rows({blocks_++, from, rows, 8, 0, swap, false, {}}); }
+    void block(Cycle from, uint32_t rows, bool swap) {
+        engine_.push_rows({blocks_++, from, rows, 8, 0, swap, false, {}});
+    }
     Cycle cycle_of(Kind kind, uint64_t id) {
         while (const auto event = engine_.advance(10000))
             if (event->kind == kind && event->id == id) return event->cycle;
@@ -199,7 +209,8 @@ TEST(TlmMxuEngineValues, WrapOnAccumulation) {
     while (engine.advance(2000000)) {
     }
     ASSERT_EQ(engine.read_data().size(), 1u);
-    EXPECT_EQ(engine.read_data()[0], static_cast<int32_t>(expected)) << "140000 * 16384 modulo 2^32";
+    EXPECT_EQ(engine.read_data()[0], static_cast<int32_t>(expected))
+        << "140000 * 16384 modulo 2^32";
 }
 
 }  // namespace
