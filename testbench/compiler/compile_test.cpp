@@ -177,6 +177,8 @@ struct NetworkCase {
     Rounding rounding;
 };
 
+void PrintTo(const NetworkCase& test, std::ostream* out) { PrintTo(test.files, out); }
+
 class CompiledNetwork : public ::testing::TestWithParam<NetworkCase> {};
 class CompiledLayers : public ::testing::TestWithParam<NetworkCase> {};
 

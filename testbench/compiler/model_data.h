@@ -41,6 +41,9 @@ struct ModelFiles {
     const char* file;
 };
 
+/// For test listings.
+inline void PrintTo(const ModelFiles& files, std::ostream* out) { *out << files.file; }
+
 inline constexpr ModelFiles kResNet8{"ResNet8", "resnet8-cifar10", "resnet8_int8.tflite"};
 inline constexpr ModelFiles kDsCnn{"DsCnn", "dscnn-kws", "dscnn_int8.tflite"};
 inline constexpr ModelFiles kAutoencoder{"Autoencoder", "ad-autoencoder", "ad01_int8.tflite"};
