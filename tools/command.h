@@ -3,7 +3,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
+#include <string>
 
 namespace tandem::tools {
 
@@ -15,6 +17,26 @@ inline constexpr int kFault = 3;      ///< a fault of Tandem itself
 
 /// Set by the subcommand that was chosen; run after the command line has been parsed.
 using Action = std::function<int()>;
+
+/// An array by its size, as options of a subcommand.
+struct ArrayArguments {
+    uint32_t rows = 16, cols = 16, accumulator_rows = 256;
+    std::string dtype = "int8";
+
+    void add_to(CLI::App& command) {
+        const auto size = CLI::Range(1u, 256u);
+        command.add_option("--rows", rows, "rows of the array")->check(size)->capture_default_str();
+        command.add_option("--cols", cols, "columns of the array")
+            ->check(size)
+            ->capture_default_str();
+        command.add_option("--accumulators", accumulator_rows, "accumulator rows")
+            ->check(CLI::Range(2u, 65536u))
+            ->capture_default_str();
+        command.add_option("--dtype", dtype, "element type")
+            ->check(CLI::IsMember({"int8"}))
+            ->capture_default_str();
+    }
+};
 
 void add_chips_command(CLI::App& app, Action& action);
 void add_run_command(CLI::App& app, Action& action);

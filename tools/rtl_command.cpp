@@ -9,10 +9,8 @@
 namespace tandem::tools {
 
 void add_rtl_command(CLI::App& app, Action& action) {
-    struct Arguments {
+    struct Arguments : ArrayArguments {
         std::string chip;
-        uint32_t rows = 16, cols = 16, accumulator_rows = 256;
-        std::string dtype = "int8";
     };
     auto* rtl = app.add_subcommand("rtl", "The RTL of the MAC array");
     rtl->require_subcommand(1);
@@ -20,18 +18,7 @@ void add_rtl_command(CLI::App& app, Action& action) {
     auto a = std::make_shared<Arguments>();
     command->add_option("--chip", a->chip,
                         "the array of this chip (then the sizes below do not count)");
-    command->add_option("--rows", a->rows, "rows of the array")
-        ->check(CLI::Range(1u, 256u))
-        ->capture_default_str();
-    command->add_option("--cols", a->cols, "columns of the array")
-        ->check(CLI::Range(1u, 256u))
-        ->capture_default_str();
-    command->add_option("--accumulators", a->accumulator_rows, "accumulator rows")
-        ->check(CLI::Range(2u, 65536u))
-        ->capture_default_str();
-    command->add_option("--dtype", a->dtype, "element type")
-        ->check(CLI::IsMember({"int8"}))
-        ->capture_default_str();
+    a->add_to(*command);
     command->callback([&action, a] {
         action = [a] {
             const auto library = a->chip.empty()

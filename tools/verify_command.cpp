@@ -13,9 +13,7 @@
 namespace tandem::tools {
 namespace {
 
-struct VerifyArguments {
-    uint32_t rows = 16, cols = 16, accumulator_rows = 256;
-    std::string dtype = "int8";
+struct VerifyArguments : ArrayArguments {
     uint32_t streams = 100;
     uint64_t seed = 0;
     std::string inject;
@@ -82,18 +80,7 @@ void add_verify_command(CLI::App& app, Action& action) {
     auto* command = app.add_subcommand(
         "verify", "Random command streams into the MAC array, RTL against model");
     auto a = std::make_shared<VerifyArguments>();
-    command->add_option("--rows", a->rows, "rows of the array")
-        ->check(CLI::Range(1u, 256u))
-        ->capture_default_str();
-    command->add_option("--cols", a->cols, "columns of the array")
-        ->check(CLI::Range(1u, 256u))
-        ->capture_default_str();
-    command->add_option("--accumulators", a->accumulator_rows, "accumulator rows")
-        ->check(CLI::Range(2u, 65536u))
-        ->capture_default_str();
-    command->add_option("--dtype", a->dtype, "element type")
-        ->check(CLI::IsMember({"int8"}))
-        ->capture_default_str();
+    a->add_to(*command);
     command->add_option("--streams", a->streams, "number of streams")
         ->check(CLI::Range(1u, 1000000u))
         ->capture_default_str();
