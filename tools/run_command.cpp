@@ -22,7 +22,7 @@ namespace {
 struct RunArguments {
     std::string model;
     std::string chip = "test_16x16";
-    std::string mode = "functional";
+    std::string mode = "functional", level = "at";
     std::vector<std::string> inputs, expects;
     std::string layers, labels, output, json, trace, wave;
     uint32_t count = 0;
@@ -198,6 +198,11 @@ void add_run_command(CLI::App& app, Action& action) {
         ->capture_default_str();
     command->add_option("--mode", a->mode, "functional: data and time; timing: time only")
         ->check(CLI::IsMember({"functional", "timing"}))
+        ->capture_default_str();
+    command
+        ->add_option("--level", a->level,
+                     "level of abstraction: at, approximately timed with contention (the only one)")
+        ->check(CLI::IsMember({"at"}))
         ->capture_default_str();
     command
         ->add_option("--rounding", a->model_options.rounding,
