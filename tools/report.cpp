@@ -240,7 +240,7 @@ void print_summary(const arch::ChipConfig& chip, const arch::Program& program,
     fmt::print("{} on {} ({}x{}), backend {}, host {}: {} sample{}\n", program.model, chip.name,
                chip.mxu.rows, chip.mxu.cols, run.backend, run.host, run.samples,
                run.samples == 1 ? "" : "s");
-    if (result.divergence)
+    if (result.divergence || !result.assertion.empty())
         fmt::print("  stopped at the first difference\n");
     else
         print_cycles(chip, program, result, run, runs);
