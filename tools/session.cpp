@@ -117,14 +117,17 @@ class Session {
         }
         if (!options_.inject.empty()) rtl_->inject(injection());
         if (!options_.full_wave_path.empty())
-            rtl_->record({options_.full_wave_path, 0, 1'000'000'000'000ull / config_.clock_hz, {}});
+            rtl_->record({options_.full_wave_path, 0, period_ps(), {}});
         return engine;
     }
+
+    /// Of a wave's time axis.
+    uint64_t period_ps() const { return 1'000'000'000'000ull / config_.clock_hz; }
 
     cosim::TandemOptions tandem_options() {
         cosim::TandemOptions tandem;
         tandem.wave_path = options_.wave_path;
-        tandem.period_ps = 1'000'000'000'000ull / config_.clock_hz;
+        tandem.period_ps = period_ps();
         tandem.model_probes = [this] { return probes_->list(); };
         tandem.on_divergence = [](const cosim::Divergence&) { sc_core::sc_stop(); };
         tandem.keep_checkpoints = options_.full_wave_path.empty();
@@ -179,8 +182,7 @@ class Session {
         std::vector<std::string> units;
         for (const sim::Unit* unit : chip_->units())
             units.emplace_back(isa::kUnitNames[static_cast<size_t>(unit->unit())]);
-        result.gtkw = cosim::write_gtkw(*result.divergence, tandem_->shape(),
-                                        tandem_options().period_ps, units);
+        result.gtkw = cosim::write_gtkw(*result.divergence, tandem_->shape(), period_ps(), units);
     }
 
     void collect_job(SessionResult& result) {

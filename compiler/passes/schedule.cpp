@@ -5,6 +5,7 @@
 #include <array>
 #include <stdexcept>
 
+#include "arch/geometry.h"
 #include "compiler/passes/access_map.h"
 
 namespace tandem::compiler {
@@ -180,23 +181,7 @@ class Synchroniser {
     std::array<std::array<uint8_t, kUnits>, kUnits> flags_{};
     uint8_t flags_used_ = 0;
     /// Repeated to carry a signal; any valid window before the program sets one.
-    isa::SetPoolWindow pool_window_{.header = {},
-                                    .geometry = {.in_height = 1,
-                                                 .in_width = 1,
-                                                 .pixel_stride = 1,
-                                                 .channels = 1,
-                                                 .kernel_h = 1,
-                                                 .kernel_w = 1,
-                                                 .stride_h = 1,
-                                                 .stride_w = 1,
-                                                 .dilation_h = 1,
-                                                 .dilation_w = 1,
-                                                 .pad_top = 0,
-                                                 .pad_left = 0,
-                                                 .out_height = 1,
-                                                 .out_width = 1,
-                                                 .image_stride = 0,
-                                                 .pad_value = 0}};
+    isa::SetPoolWindow pool_window_{.header = {}, .geometry = isa::kSinglePixel};
 };
 
 }  // namespace

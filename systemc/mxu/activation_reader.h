@@ -7,6 +7,7 @@
 #include <span>
 
 #include "arch/generated/isa.h"
+#include "arch/geometry.h"
 
 namespace tandem::sim {
 
@@ -33,22 +34,7 @@ class ActivationReader {
 
     std::span<const uint8_t> buffer_;
     uint32_t array_rows_;
-    isa::Geometry geometry_{.in_height = 1,
-                            .in_width = 1,
-                            .pixel_stride = 1,
-                            .channels = 1,
-                            .kernel_h = 1,
-                            .kernel_w = 1,
-                            .stride_h = 1,
-                            .stride_w = 1,
-                            .dilation_h = 1,
-                            .dilation_w = 1,
-                            .pad_top = 0,
-                            .pad_left = 0,
-                            .out_height = 1,
-                            .out_width = 1,
-                            .image_stride = 0,
-                            .pad_value = 0};
+    isa::Geometry geometry_ = isa::kSinglePixel;
 };
 
 }  // namespace tandem::sim
