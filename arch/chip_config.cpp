@@ -55,6 +55,15 @@ class Section {
         return static_cast<uint32_t>(number(key, dimension, low, high));
     }
 
+    bool flag(const std::string& key) {
+        const std::string found = text(key);
+        if (found != "true" && found != "false") fail(key, "true or false", '"' + found + '"');
+        return found == "true";
+    }
+
+    /// Some keys may be left out.
+    bool has(const std::string& key) const { return static_cast<bool>(node_[key]); }
+
     Section section(const std::string& key, std::vector<std::string> known) {
         return Section(file_, path_.empty() ? key : path_ + "." + key, child(key),
                        std::move(known));
@@ -115,8 +124,16 @@ constexpr uint64_t kGib = kKib * kKib * kKib;
 void read_mxu(Section section, ChipConfig::Mxu& mxu) {
     mxu.rows = section.count("rows", 1, 256);
     mxu.cols = section.count("cols", 1, 256);
-    mxu.dtype = section.text("dtype");
-    if (mxu.dtype != "int8") section.fail("dtype", "int8", mxu.dtype);
+    const std::string dtype = section.text("dtype");
+    if (!parse_dtype(dtype)) section.fail("dtype", "int8 or bf16", dtype);
+    mxu.dtype = *parse_dtype(dtype);
+    if (section.has("pipeline")) mxu.pipeline = section.count("pipeline", 1, 256);
+    if (section.has("sum4")) mxu.sum4 = section.flag("sum4");
+    if (mxu.sum4 && mxu.dtype != Dtype::kBf16)
+        section.fail("sum4", "false, or dtype bf16", "true with dtype " + dtype);
+    if (mxu.sum4 && mxu.pipeline % 4 != 0)
+        section.fail("sum4", "false, or a pipeline that is a multiple of 4",
+                     "true with pipeline " + std::to_string(mxu.pipeline));
     mxu.accumulator_rows = section.count("accumulator_rows", 2, 65536);
     mxu.weight_fifo_tiles = section.count("weight_fifo_tiles", 1, 1024);
 }
@@ -129,7 +146,8 @@ ChipConfig read_chip(const std::string& file, const YAML::Node& root) {
     chip.name = top.text("name");
     chip.description = top.text("description");
     chip.clock_hz = top.number("clock", Dimension::kHertz, 1000000, 10000000000ull);
-    read_mxu(top.section("mxu", {"rows", "cols", "dtype", "accumulator_rows", "weight_fifo_tiles"}),
+    read_mxu(top.section("mxu", {"rows", "cols", "dtype", "pipeline", "sum4", "accumulator_rows",
+                                 "weight_fifo_tiles"}),
              chip.mxu);
     chip.unified_buffer_bytes = top.number("unified_buffer", Dimension::kBytes, 256, 2 * kGib);
 
@@ -154,9 +172,10 @@ ChipConfig read_chip(const std::string& file, const YAML::Node& root) {
     chip.sequencer.watchdog_cycles =
         sequencer.number("watchdog", Dimension::kCycles, 1000, 1000000000000ull);
 
-    if (chip.unified_buffer_bytes < chip.mxu.rows)
+    const uint64_t row_bytes = uint64_t{chip.mxu.rows} * element_bytes(chip.mxu.dtype);
+    if (chip.unified_buffer_bytes < row_bytes)
         top.fail("unified_buffer",
-                 "at least one activation row (" + std::to_string(chip.mxu.rows) + " B)",
+                 "at least one activation row (" + std::to_string(row_bytes) + " B)",
                  std::to_string(chip.unified_buffer_bytes) + " B");
     return chip;
 }
@@ -175,13 +194,14 @@ uint64_t ChipConfig::hash() const {
     Fnv64 hash;
     hash.add(isa::kHash);
     for (const uint64_t figure :
-         {clock_hz, uint64_t{mxu.rows}, uint64_t{mxu.cols}, uint64_t{mxu.accumulator_rows},
-          uint64_t{mxu.weight_fifo_tiles}, unified_buffer_bytes, memory.bytes,
-          memory.bytes_per_second, memory.latency_ps, uint64_t{vector.lanes},
-          uint64_t{vector.latency_cycles}, host.bytes_per_second, host.latency_ps,
-          host.cpu_clock_hz, uint64_t{sequencer.queue_entries}, sequencer.watchdog_cycles})
+         {clock_hz, uint64_t{mxu.rows}, uint64_t{mxu.cols}, uint64_t{mxu.pipeline},
+          uint64_t{mxu.sum4}, uint64_t{mxu.accumulator_rows}, uint64_t{mxu.weight_fifo_tiles},
+          unified_buffer_bytes, memory.bytes, memory.bytes_per_second, memory.latency_ps,
+          uint64_t{vector.lanes}, uint64_t{vector.latency_cycles}, host.bytes_per_second,
+          host.latency_ps, host.cpu_clock_hz, uint64_t{sequencer.queue_entries},
+          sequencer.watchdog_cycles})
         hash.add(figure);
-    hash.add(mxu.dtype);
+    hash.add(to_string(mxu.dtype));
     return hash.value();
 }
 
@@ -194,6 +214,12 @@ ChipConfig load_chip(const std::filesystem::path& file) {
         throw UserError(file.string(), "line " + std::to_string(error.mark.line + 1),
                         "well-formed YAML", error.msg);
     }
+}
+
+void require_int8_array(const ChipConfig& chip, const std::string& origin) {
+    if (chip.mxu.dtype != Dtype::kInt8)
+        throw UserError(origin, "chip " + chip.name, "an int8 array (networks and gemm are int8)",
+                        "a " + std::string(to_string(chip.mxu.dtype)) + " array");
 }
 
 std::vector<std::string> shipped_chips(const std::filesystem::path& chips_dir) {

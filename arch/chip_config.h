@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "arch/dtype.h"
+
 namespace tandem::arch {
 
 struct ChipConfig {
@@ -18,8 +20,10 @@ struct ChipConfig {
     struct Mxu {
         uint32_t rows = 0;
         uint32_t cols = 0;
-        std::string dtype;               ///< "int8"
-        uint32_t accumulator_rows = 0;   ///< each `cols` x int32
+        Dtype dtype = Dtype::kInt8;
+        uint32_t pipeline = 1;           ///< a register every so many PEs, in both directions
+        bool sum4 = false;               ///< bf16: four products added with one rounding
+        uint32_t accumulator_rows = 0;   ///< each `cols` x 32 bits: int32 or fp32
         uint32_t weight_fifo_tiles = 0;  ///< tiles between device memory and the array
     } mxu;
 
@@ -47,7 +51,7 @@ struct ChipConfig {
         uint64_t watchdog_cycles = 0;
     } sequencer;
 
-    uint64_t tile_bytes() const { return uint64_t{mxu.rows} * mxu.cols; }
+    uint64_t tile_bytes() const { return uint64_t{mxu.rows} * mxu.cols * element_bytes(mxu.dtype); }
     /// Peak in operations per second; a multiply-accumulate counts as two.
     double peak_ops_per_second() const;
     /// Operations per byte of device memory at which compute and memory balance.
@@ -59,6 +63,10 @@ struct ChipConfig {
 /// Reads a chip file. Unknown keys, missing keys, wrong units and impossible values throw UserError
 /// naming file, key, expected and found.
 ChipConfig load_chip(const std::filesystem::path& file);
+
+/// Networks, and the instructions they become, are int8 so far: throws UserError, naming `origin`,
+/// if the chip's array is not.
+void require_int8_array(const ChipConfig& chip, const std::string& origin);
 
 /// Names of the shipped chips, sorted.
 std::vector<std::string> shipped_chips(const std::filesystem::path& chips_dir);

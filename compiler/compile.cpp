@@ -24,8 +24,7 @@ void add_tensor_details(const Graph& graph, const std::vector<TensorId>& ids,
 
 arch::Program compile(const Graph& graph, const arch::ChipConfig& chip,
                       const CompileOptions& options) {
-    if (chip.mxu.dtype != "int8")
-        throw UserError(graph.file, "chip " + chip.name, "an int8 array", chip.mxu.dtype);
+    arch::require_int8_array(chip, graph.file);
     if (options.batch == 0) throw UserError(graph.file, "batch", "1 or more", "0");
     const LegalGraph legal = legalize(graph, chip, options.batch, options.rounding);
     arch::Program program = emit_program(legal, chip);

@@ -37,6 +37,15 @@ std::string with(const std::string& old_text, const std::string& new_text) {
     return chip.replace(at, old_text.size(), new_text);
 }
 
+/// The chip with other text after "dtype: ".
+std::string with_array(const std::string& text) { return with("int8", text); }
+
+std::string with_row_of_256(const std::string& dtype, const std::string& unified_buffer) {
+    std::string chip = with("rows: 8", "rows: 256");
+    chip.replace(chip.find("int8"), 4, dtype);
+    return chip.replace(chip.find("64 KiB"), 6, unified_buffer);
+}
+
 ChipConfig load(const std::string& text) {
     const ScratchFile file("chip.yaml", text);
     return load_chip(file.path());
@@ -49,7 +58,9 @@ TEST(ChipConfigLoad, ReadsEveryFigureInItsUnit) {
     EXPECT_EQ(chip.clock_hz, 500000000u);
     EXPECT_EQ(chip.mxu.rows, 8u);
     EXPECT_EQ(chip.mxu.cols, 4u);
-    EXPECT_EQ(chip.mxu.dtype, "int8");
+    EXPECT_EQ(chip.mxu.dtype, Dtype::kInt8);
+    EXPECT_EQ(chip.mxu.pipeline, 1u) << "where the file says nothing";
+    EXPECT_FALSE(chip.mxu.sum4) << "where the file says nothing";
     EXPECT_EQ(chip.mxu.accumulator_rows, 64u);
     EXPECT_EQ(chip.mxu.weight_fifo_tiles, 2u);
     EXPECT_EQ(chip.unified_buffer_bytes, 65536u);
@@ -68,6 +79,49 @@ TEST(ChipConfigLoad, ReadsEveryFigureInItsUnit) {
 TEST(ChipConfigLoad, TakesAFigureWithSourceAndNoteForTheBareOne) {
     const ChipConfig chip = load(with("500 MHz", "{value: 500 MHz, source: isca17, note: text}"));
     EXPECT_EQ(chip.hash(), load(kChip).hash());
+}
+
+TEST(ChipConfigLoad, ReadsABf16Array) {
+    const ChipConfig chip = load(with_array("bf16\n  pipeline: 8\n  sum4: true"));
+    EXPECT_EQ(chip.mxu.dtype, Dtype::kBf16);
+    EXPECT_EQ(chip.mxu.pipeline, 8u);
+    EXPECT_TRUE(chip.mxu.sum4);
+}
+
+TEST(ChipConfigLoad, TakesAPipelineForInt8AndALongOneForASmallArray) {
+    EXPECT_EQ(load(with_array("int8\n  pipeline: 3")).mxu.pipeline, 3u);
+    EXPECT_EQ(load(with_array("int8\n  pipeline: 256\n  sum4: false")).mxu.pipeline, 256u);
+}
+
+TEST(ChipConfigLoad, TakesABufferOfOneRow) {
+    EXPECT_EQ(load(with_row_of_256("bf16", "512 B")).unified_buffer_bytes, 512u);
+    EXPECT_EQ(load(with_row_of_256("int8", "256 B")).unified_buffer_bytes, 256u);
+}
+
+TEST(ChipConfigFigures, TileHasOneByteOrTwoPerElement) {
+    EXPECT_EQ(load(kChip).tile_bytes(), 32u);
+    EXPECT_EQ(load(with_array("bf16")).tile_bytes(), 64u);
+}
+
+TEST(Dtype, HasANameThatReadsBack) {
+    for (const Dtype dtype : {Dtype::kInt8, Dtype::kBf16})
+        EXPECT_EQ(parse_dtype(to_string(dtype)), dtype);
+    EXPECT_EQ(parse_dtype("fp16"), std::nullopt);
+    EXPECT_EQ(parse_dtype(""), std::nullopt);
+}
+
+TEST(RequireInt8Array, RefusesABf16ChipByName) {
+    EXPECT_NO_THROW(require_int8_array(load(kChip), "net.tflite"));
+    try {
+        require_int8_array(load(with_array("bf16")), "net.tflite");
+        FAIL() << "expected a UserError, found none";
+    } catch (const UserError& error) {
+        const std::string message = error.what();
+        for (const char* part :
+             {"net.tflite: chip small", "expected an int8 array", "found a bf16"})
+            EXPECT_NE(message.find(part), std::string::npos)
+                << "expected \"" << part << "\" in: " << message;
+    }
 }
 
 TEST(ChipConfigFigures, PeakCountsTwoOperationsPerCell) {
@@ -165,8 +219,29 @@ INSTANTIATE_TEST_SUITE_P(
                 with("10000 cycles", "999 cycles"),
                 {"sequencer.watchdog (line 14)", "found 999"}},
         Mistake{"OtherDtype",
-                with("int8", "bf16"),
-                {"mxu.dtype (line 7)", "expected int8", "found bf16"}},
+                with("int8", "fp16"),
+                {"mxu.dtype (line 7)", "expected int8 or bf16", "found fp16"}},
+        Mistake{"NoPipeline",
+                with_array("bf16\n  pipeline: 0"),
+                {"mxu.pipeline (line 8)", "from 1 to 256", "found 0"}},
+        Mistake{"PipelineTooLong",
+                with_array("bf16\n  pipeline: 257"),
+                {"mxu.pipeline (line 8)", "from 1 to 256", "found 257"}},
+        Mistake{"Sum4NoTruthValue",
+                with_array("bf16\n  pipeline: 4\n  sum4: 1"),
+                {"mxu.sum4 (line 9)", "expected true or false", "found \"1\""}},
+        Mistake{"Sum4OfInt8",
+                with_array("int8\n  pipeline: 4\n  sum4: true"),
+                {"mxu.sum4 (line 9)", "dtype bf16", "found true with dtype int8"}},
+        Mistake{"Sum4AcrossARegister",
+                with_array("bf16\n  pipeline: 6\n  sum4: true"),
+                {"mxu.sum4 (line 9)", "multiple of 4", "found true with pipeline 6"}},
+        Mistake{"Sum4WithoutPipeline",
+                with_array("bf16\n  sum4: true"),
+                {"mxu.sum4 (line 8)", "multiple of 4", "pipeline 1"}},
+        Mistake{"BufferBelowOneRowOfBf16",
+                with_row_of_256("bf16", "511 B"),
+                {"unified_buffer (line 10)", "one activation row (512 B)", "found 511 B"}},
         Mistake{"ListForText",
                 with("small", "[a, b]"),
                 {"name (line 1)", "expected a text", "found a list"}},
@@ -198,11 +273,19 @@ TEST(ChipConfigRejectsFile, ThatIsMissing) {
     }
 }
 
+TEST(ChipConfigHash, TakesADefaultForTheSameWrittenOut) {
+    EXPECT_EQ(load(kChip).hash(), load(with_array("int8\n  pipeline: 1\n  sum4: false")).hash());
+}
+
 TEST(ChipConfigHash, ChangesWithEachFigure) {
     std::vector<std::pair<const char*, std::string>> changes = {
         {"clock", with("500 MHz", "501 MHz")},
         {"rows", with("rows: 8", "rows: 9")},
         {"cols", with("cols: 4", "cols: 5")},
+        {"dtype", with_array("bf16")},
+        {"pipeline", with_array("int8\n  pipeline: 4")},
+        {"dtype and pipeline", with_array("bf16\n  pipeline: 4")},
+        {"sum4", with_array("bf16\n  pipeline: 4\n  sum4: true")},
         {"accumulator_rows", with("rows: 64", "rows: 65")},
         {"weight_fifo_tiles", with("tiles: 2", "tiles: 3")},
         {"unified_buffer", with("64 KiB", "65 KiB")},
@@ -233,8 +316,15 @@ TEST_F(ShippedChip, LoadsUnderItsFileName) {
 }
 
 TEST_F(ShippedChip, ListIsSorted) {
-    const std::vector<std::string> expected = {"test_16x16", "test_8x8", "tpu_v1"};
+    const std::vector<std::string> expected = {"test_16x16", "test_16x16_bf16", "test_8x8",
+                                               "test_8x8_bf16", "tpu_v1"};
     EXPECT_EQ(shipped_chips(chips_), expected);
+}
+
+TEST_F(ShippedChip, IsABf16ArrayWhereItsNameSaysSo) {
+    for (const std::string& name : shipped_chips(chips_))
+        EXPECT_EQ(find_chip(name, chips_).mxu.dtype == Dtype::kBf16, name.ends_with("_bf16"))
+            << name;
 }
 
 TEST_F(ShippedChip, TpuV1HasThePublishedFigures) {
