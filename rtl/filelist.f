@@ -1,5 +1,12 @@
+tpu_bf16_pkg.sv
 tpu_skew.sv
-tpu_systolic_array.sv
+tpu_load_chain.sv
+tpu_pe.sv
+tpu_sum4.sv
+tpu_deskew.sv
+tpu_array_grid.sv
+tpu_array_flat.sv
 tpu_accumulators.sv
+tpu_weight_loader.sv
 tpu_mxu_control.sv
 tpu_mxu.sv

@@ -1,62 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delays lane l of a beat by l edges, which turns a row into the diagonal that a systolic array eats.
-// Latency: lane l of a beat accepted at edge t stands on data_o for edge t + l. Lane 0 has no delay;
-// its consumer takes it straight from the port, and data_o[7:0] carries nothing.
-// The delay lines are one memory with a rotating pointer: one write and one read per lane and edge.
+// Delays lane l of a beat by l / Pipeline edges, which turns a row into the diagonal that a systolic
+// array eats: a triangle of shift registers.
+// Latency: lane l of a beat on data_i at edge t stands on data_o for edge t + l / Pipeline.
 
 module tpu_skew #(
-  parameter  int unsigned Lanes = 16,
-  localparam int unsigned Words = (Lanes + 3) / 4
+  parameter  int unsigned Lanes    = 16,
+  parameter  int unsigned Width    = 8,   // bits of a lane
+  parameter  int unsigned Pipeline = 1,   // lanes that share a delay
+  parameter  int unsigned Tag      = 0,   // 1: one value for all lanes, in one line, cleared by reset
+  localparam int unsigned InW      = (Tag == 1) ? Width : Lanes * Width
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
-
-  input  logic                active_i,  // a beat enters or is still inside
-  input  logic                valid_i,   // a beat enters at this edge
-  input  logic [Lanes*8-1:0]  data_i,
-  output logic [Words*32-1:0] data_o     // whole words; lanes from Lanes on carry nothing
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic                   active_i,  // a beat enters or is inside
+  input  logic [InW-1:0]         data_i,
+  output logic [Lanes*Width-1:0] data_o
 );
 
-  localparam int unsigned PtrW  = (Lanes > 4) ? $clog2(Lanes) : 2;
-  localparam int unsigned Depth = 1 << PtrW;
+  localparam int unsigned MaxDelay = (Lanes - 1) / Pipeline;
 
-  // Slot p holds, at position l, the byte that leaves lane l when the pointer reaches p.
-  logic [PtrW-1:0] ptr_q, ptr_d;
-  assign ptr_d = ptr_q + 1'b1;
+  if (Tag == 1) begin : gen_tag
+    logic [(MaxDelay+1)*Width-1:0] line;  // value delayed by d at [d*Width +: Width]
 
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      ptr_q <= '0;
-    end else if (active_i) begin
-      ptr_q <= ptr_d;
-    end
-  end
+    assign line[Width-1:0] = data_i;
+    if (MaxDelay > 0) begin : gen_line
+      logic [MaxDelay*Width-1:0] line_q;
 
-  /* verilator tracing_off */
-  logic [7:0]          mem [Depth*Depth];
-  logic [Words*32-1:0] in, out;
-  logic [31:0]         word;
-  int unsigned         w;  // set outside of any condition, so that the simulator keeps it local
-
-  // Four lanes at a time: the simulator handles whole words much faster than slices of them.
-  always_ff @(posedge clk_i) begin
-    w = 0;
-    if (active_i) begin
-      if (valid_i) begin
-        in = (Words*32)'(data_i);
-        for (w = 0; w < Words; w++) begin
-          word = in[w*32 +: 32];
-          mem[((32'(ptr_q) + 4*w    ) % Depth) * Depth + 4*w    ] = word[7:0];
-          mem[((32'(ptr_q) + 4*w + 1) % Depth) * Depth + 4*w + 1] = word[15:8];
-          mem[((32'(ptr_q) + 4*w + 2) % Depth) * Depth + 4*w + 2] = word[23:16];
-          mem[((32'(ptr_q) + 4*w + 3) % Depth) * Depth + 4*w + 3] = word[31:24];
+      always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) begin
+          line_q <= '0;
+        end else if (active_i) begin
+          line_q <= line[MaxDelay*Width-1:0];
         end
       end
-      for (w = 0; w < Words; w++) begin
-        out[w*32 +: 32] = {mem[32'(ptr_d) * Depth + 4*w + 3], mem[32'(ptr_d) * Depth + 4*w + 2],
-                           mem[32'(ptr_d) * Depth + 4*w + 1], mem[32'(ptr_d) * Depth + 4*w]};
+      assign line[(MaxDelay+1)*Width-1:Width] = line_q;
+    end
+
+    for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+      assign data_o[l*Width +: Width] = line[(l/Pipeline)*Width +: Width];
+    end
+  end else begin : gen_data
+    for (genvar l = 0; l < Lanes; l++) begin : gen_lane
+      localparam int unsigned Delay = l / Pipeline;
+
+      if (Delay == 0) begin : gen_wire
+        assign data_o[l*Width +: Width] = data_i[l*Width +: Width];
+      end else begin : gen_line
+        logic [Delay*Width-1:0] line_q;  // newest value lowest
+
+        always_ff @(posedge clk_i) begin
+          if (active_i) line_q <= (Delay*Width)'({line_q, data_i[l*Width +: Width]});
+        end
+        assign data_o[l*Width +: Width] = line_q[(Delay-1)*Width +: Width];
       end
-      data_o <= out;
     end
   end
 

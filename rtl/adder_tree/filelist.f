@@ -1,0 +1,3 @@
+tree_column.sv
+tree_accumulators.sv
+tree_mxu.sv

@@ -1,0 +1,2 @@
+-F filelist.f
+tpu_mxu_cover.sv
