@@ -19,6 +19,8 @@ namespace tandem::sim {
 class ChipObserver {
   public:
     virtual ~ChipObserver() = default;
+    /// Instruction `index` has its flags and begins in `unit` at cycle `start`.
+    virtual void on_start(isa::Unit, uint32_t /*index*/, Cycle /*start*/) {}
     /// Instruction `index` ran in `unit` from cycle `start` to `end` (exclusive). For matmul
     /// `start` is the cycle of the first row.
     virtual void on_retire(isa::Unit unit, uint32_t index, Cycle start, Cycle end) = 0;
@@ -41,6 +43,9 @@ class ChipServices {
     Flags& flags() { return flags_; }
 
     void set_observer(ChipObserver* observer) { observer_ = observer; }
+    void started(isa::Unit unit, uint32_t index, Cycle start) {
+        if (observer_ != nullptr) observer_->on_start(unit, index, start);
+    }
     void retired(isa::Unit unit, uint32_t index, Cycle start, Cycle end) {
         ++instructions_retired_;
         if (observer_ != nullptr) observer_->on_retire(unit, index, start, end);

@@ -36,7 +36,7 @@ void Unit::enqueue(const Dispatched& instruction) {
 void Unit::reset() {
     queue_.clear();
     executing_ = false;
-    set_probe(0, nullptr);
+    set_probe("idle", nullptr);
     process_.reset();
 }
 
@@ -49,16 +49,17 @@ void Unit::run_thread() {
         queue_.pop_front();
         executing_ = true;
         dequeued_.notify(sc_core::SC_ZERO_TIME);
-        set_probe(1, &instruction);
+        set_probe("flag", &instruction);
         const isa::Header header = header_of(instruction.words);
         services_.flags().take(header.wait_a);
         services_.flags().take(header.wait_b);
         charge(Cause::kWaitFlag);
-        set_probe(2, &instruction);
+        set_probe("busy", &instruction);
         const Cycle start = now();
+        services_.started(unit_, instruction.index, start);
         execute(instruction);
         executing_ = false;
-        set_probe(0, nullptr);
+        set_probe("idle", nullptr);
         if (!retires_later(static_cast<isa::Opcode>(opcode_of(instruction.words))))
             retire(instruction, start);
     }
@@ -76,8 +77,9 @@ void Unit::check_range(uint64_t address, uint64_t bytes, uint64_t size, arch::De
     if (address > size || bytes > size - address) services_.fail(code, index);
 }
 
-void Unit::set_probe(uint32_t state, const Dispatched* instruction) {
-    probe_.state = state;
+void Unit::set_probe(std::string_view state, const Dispatched* instruction) {
+    std::memset(probe_.state, 0, sizeof probe_.state);
+    std::reverse_copy(state.begin(), state.end(), probe_.state);
     probe_.queue_depth = static_cast<uint32_t>(queue_.size());
     std::memset(probe_.text, 0, sizeof probe_.text);
     if (instruction == nullptr) return;

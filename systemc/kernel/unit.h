@@ -22,10 +22,10 @@ struct Dispatched {
 
 /// What a waveform shows of a unit; plain memory that a tracer samples.
 struct UnitProbe {
-    uint32_t state = 0;        ///< 0 idle, 1 waits for a flag, 2 executes
+    char state[8] = "";  ///< idle, flag, busy; last character first, as waveform viewers want it
     uint32_t queue_depth = 0;  ///< instructions waiting
     uint32_t instruction = 0;  ///< index of the current one
-    char text[20] = "";        ///< its mnemonic, last character first as waveform viewers want it
+    char text[20] = "";        ///< its mnemonic, likewise
 };
 
 class Unit : public sc_core::sc_module {
@@ -66,7 +66,7 @@ class Unit : public sc_core::sc_module {
 
   private:
     void run_thread();
-    void set_probe(uint32_t state, const Dispatched* instruction);
+    void set_probe(std::string_view state, const Dispatched* instruction);
 
     const isa::Unit unit_;
     std::deque<Dispatched> queue_;

@@ -5,7 +5,8 @@
 
 #include <cstdint>
 #include <string_view>
-#include <vector>
+
+#include "systemc/mxu/gemm_int8_kernels.h"
 
 namespace tandem::mxu {
 
@@ -24,13 +25,8 @@ class GemmInt8 {
                   uint32_t k_len, uint32_t cols, bool accumulate, int32_t* sums);
 
   private:
-    void pack(const int8_t* rows, uint32_t row_count, uint32_t row_stride, const int8_t* tile,
-              uint32_t k_len, uint32_t cols);
-
     GemmKernel kernel_;
-    // Scratch, kept between calls. Neighbouring k stand side by side as pairs of int16.
-    std::vector<int16_t> packed_rows_;  ///< row_count x pairs x 2
-    std::vector<int16_t> packed_tile_;  ///< pairs x (cols rounded up to whole vectors) x 2
+    Int8Scratch scratch_;
 };
 
 }  // namespace tandem::mxu

@@ -31,7 +31,7 @@ void Mxu::reset() {
 
 uint64_t Mxu::push_tile(std::span<const int8_t> data) {
     const uint64_t id = tiles_pushed_++;
-    engine_->push_weights({id, now() + 1, data});
+    engine_->push_weights({id, now() + 1, std::as_bytes(data)});
     input_.notify(sc_core::SC_ZERO_TIME);
     return id;
 }
@@ -102,7 +102,8 @@ void Mxu::matmul(const Dispatched& instruction) {
     instruction_of_block_.push_back(instruction.index);
     blocks_.push_back({id, matmul.acc_addr, matmul.rows, instruction});
     engine_->push_rows({id, now() + 1, matmul.rows, matmul.k_len, matmul.acc_addr,
-                        matmul.new_weights != 0, matmul.accumulate != 0, rows_});
+                        matmul.new_weights != 0, matmul.accumulate != 0,
+                        std::as_bytes(std::span(rows_))});
     input_.notify(sc_core::SC_ZERO_TIME);
     account_.charge(Cause::kIdle, now() + 1);  // the cycle of the issue
     macs_ += uint64_t{matmul.rows} * matmul.k_len * matmul.n_len;

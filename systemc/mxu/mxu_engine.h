@@ -7,49 +7,105 @@
 // happened at which edge. Work of one kind is done in the order in which it was pushed.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+
+#include "arch/dtype.h"
 
 namespace tandem::mxu {
 
 using Cycle = uint64_t;
 
+/// Latencies in edges.
+struct MxuTiming {
+    Cycle commit_latency;       ///< from the acceptance of a row to its accumulator write
+    Cycle weight_interval = 1;  ///< between two weight beats
+    Cycle weight_latency = 1;   ///< from the last beat of a tile to the first swap
+};
+
 struct MxuShape {
     uint32_t rows;
     uint32_t cols;
     uint32_t accumulator_rows;
+    arch::Dtype dtype = arch::Dtype::kInt8;
+    uint32_t pipeline = 1;  ///< PEs between two pipeline registers
+    bool sum4 = false;      ///< bf16: rows are summed in groups of four
+    /// Of an array that is not the systolic one.
+    std::optional<MxuTiming> declared = {};
+
+    uint32_t element_bytes() const { return arch::element_bytes(dtype); }
+    size_t row_bytes() const { return size_t{rows} * element_bytes(); }   ///< of activations
+    size_t beat_bytes() const { return size_t{cols} * element_bytes(); }  ///< of weights
+    size_t tile_bytes() const { return rows * beat_bytes(); }
+    /// Edges that a wave needs down to row r, or right to column c.
+    Cycle row_delay(uint32_t r) const { return r / pipeline; }
+    Cycle col_delay(uint32_t c) const { return c / pipeline; }
 };
 
-/// A weight tile at the weight port: rows x cols int8, row 0 first in memory. The engine pushes row
-/// rows-1 first into the array, one row per edge.
+/// What is declared, or the systolic array's own.
+constexpr MxuTiming timing(const MxuShape& shape) {
+    if (shape.declared) return *shape.declared;
+    const auto bands = [&](uint32_t pes) { return (Cycle{pes} + shape.pipeline - 1) / shape.pipeline; };
+    return {bands(shape.rows) + bands(shape.cols) + 1};
+}
+constexpr Cycle commit_latency(const MxuShape& shape) { return timing(shape).commit_latency; }
+
+/// A weight tile at the weight port: rows x cols elements, row 0 first in memory. The engine pushes
+/// row rows-1 first into the array, one row per beat.
 struct WeightTile {
     uint64_t id;
     Cycle from;
-    std::span<const int8_t> data;  ///< copied; empty: time only
+    std::span<const std::byte> data;  ///< copied; empty: time only
+    /// Edges before each beat with valid low: it stands at the port from max(from, acceptance of
+    /// the beat before it + 1) + gap. Copied; empty: none.
+    std::span<const uint32_t> gaps = {};
 };
 
-/// Activation rows, one per edge as long as the array takes them.
+/// Activation rows, one per edge as long as the array takes them. Zero rows take no edge of the
+/// port: started at max(from, first edge at which the port is free), committed there or with the
+/// last row of the blocks before it.
 struct RowBlock {
     uint64_t id;
     Cycle from;
     uint32_t rows;
-    uint32_t k_len;                ///< elements of a row that may be other than zero
-    uint32_t acc_addr;             ///< accumulator row of the first one
-    bool swap;                     ///< the first row switches to the next weight tile
-    bool accumulate;               ///< add to the accumulators instead of overwriting them
-    std::span<const int8_t> data;  ///< rows x shape.rows, copied; empty: time only
+    uint32_t k_len;                    ///< elements of a row that may be other than zero
+    uint32_t acc_addr;                 ///< accumulator row of the first one
+    bool swap;                         ///< the first row switches to the next weight tile
+    bool accumulate;                   ///< add to the accumulators instead of overwriting them
+    std::span<const std::byte> data;   ///< rows x shape.rows, copied; empty: time only
+    std::span<const uint32_t> gaps = {};  ///< as those of a tile, before each row
 };
 
 /// Reads accumulator rows, one request every `interval` edges. No row may have a commit in flight.
+/// Zero rows take no edge of the port.
 struct AccumulatorRead {
     uint64_t id;
     Cycle from;
     uint32_t acc_addr;
     uint32_t rows;
     uint32_t interval;
+    /// Edges for which the taker of each result is not ready: the next request is accepted 1 + hold
+    /// edges later at the earliest, the read is done at the last acceptance + hold. Copied; empty:
+    /// none.
+    std::span<const uint32_t> holds = {};
 };
+
+/// Data as engines keep it: copied once, then shared.
+using SharedData = std::shared_ptr<const std::byte[]>;
+
+/// Null when there is none.
+inline SharedData share(std::span<const std::byte> data) {
+    if (data.empty()) return nullptr;
+    auto copy = std::make_shared_for_overwrite<std::byte[]>(data.size());
+    std::memcpy(copy.get(), data.data(), data.size());
+    return copy;
+}
 
 struct MxuEvent {
     // In the order in which events of one edge are told.
@@ -81,14 +137,12 @@ class MxuEngine {
     /// Events of one edge come one per call, ordered by kind. Nothing: all edges before `until`
     /// done.
     virtual std::optional<MxuEvent> advance(Cycle until) = 0;
-    /// The rows of the last finished read (rows x cols int32), until the next call of advance().
+    /// The rows of the last finished read (rows x cols sums: int32, or the bits of fp32), until the
+    /// next call of advance().
     /// Empty when only time is modelled.
     virtual std::span<const int32_t> read_data() const = 0;
     /// Work is pending: an event will come.
     virtual bool busy() const = 0;
 };
-
-/// Edges from the one that takes an activation row to the one that writes its accumulator row.
-constexpr Cycle commit_latency(const MxuShape& shape) { return Cycle{shape.rows} + shape.cols + 1; }
 
 }  // namespace tandem::mxu
