@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C interface between one Verilated MAC array (a shared object) and the co-simulation.
 // A plain C ABI keeps Verilator's headers out of every other translation unit, so that arrays of
-// different sizes can live in one process and be built on demand.
+// different sizes and makes can live in one process and be built on demand.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 extern "C" {
 
-#define TANDEM_ARRAY_ABI_VERSION 2u
+#define TANDEM_ARRAY_ABI_VERSION 3u
 
 /// What the shared object contains. Strings live as long as the object is loaded.
 struct TandemArrayInfo {
@@ -17,17 +17,25 @@ struct TandemArrayInfo {
     uint32_t rows;
     uint32_t cols;
     uint32_t acc_depth;     ///< accumulator rows
-    const char* dtype;      ///< "int8"
+    uint32_t pipeline;      ///< PEs between two pipeline registers
+    uint32_t sum4;          ///< 1: rows are summed in groups of four
+    const char* dtype;      ///< "int8", "bf16"
+    const char* form;       ///< "flat", "grid"; "other": not Tandem's own RTL
     const char* build_key;  ///< hash of sources, parameters and tool versions
+    // Containers of the PE registers; the value stands in their low bits, the rest is zero.
+    uint32_t element_bytes;  ///< of activation, weight, shadow
+    uint32_t psum_bytes;
+    uint32_t tag_bytes;  ///< of swap, load
 };
 
 /// One clock edge at the ports. Inputs are applied before the edge; `*_ready` are sampled just
 /// before it (a beat is accepted when valid and ready meet); the rest are registered outputs as
-/// they stand after it. See rtl/README.md for the port contract.
+/// they stand after it. See rtl/README.md for the port contract. An element is 1 byte (int8) or 2
+/// (bf16) wide.
 struct TandemArrayPorts {
     // inputs
-    const void* wgt_data;  ///< cols bytes; read only while wgt_valid
-    const void* act_data;  ///< rows bytes; read only while act_valid
+    const void* wgt_data;  ///< cols elements; read only while wgt_valid
+    const void* act_data;  ///< rows elements; read only while act_valid
     uint32_t act_addr;     ///< accumulator row
     uint32_t rd_addr;      ///< accumulator row
     uint8_t wgt_valid;
@@ -49,16 +57,25 @@ struct TandemArrayPorts {
     const char* failure;   ///< "file:line" of an assertion that failed at this edge, or null
 };
 
-/// The registers of the PEs, readable and writable in place. PE(r, c) stands at index
-/// (rows - 1 - r) * cols + (cols - 1 - c) of each; an element is `*_bytes` wide.
-struct TandemArrayState {
+/// The registers of one PE, readable and writable in place between two steps; their widths are in
+/// TandemArrayInfo. Null: this PE has no such register (Pipeline > 1), or the array does not show
+/// it.
+struct TandemPeRegisters {
     void* activation;
     void* weight;
     void* shadow;
     void* psum;
-    uint32_t activation_bytes;
-    uint32_t weight_bytes;
-    uint32_t psum_bytes;
+    void* swap;  ///< tag that travels with the activation
+    void* load;  ///< tag that travels with the weight beat
+};
+
+/// A net between the units of the array, under its name in the RTL (contract in rtl/README.md).
+/// `data` holds it as it stood before the last edge, while the array is watched: little-endian,
+/// (bits + 7) / 8 bytes rounded up to a multiple of 4.
+struct TandemTap {
+    const char* name;
+    const void* data;
+    uint32_t bits;
 };
 
 /// A signal of the model that is recorded in the same waveform as the RTL. `data` is read at every
@@ -78,10 +95,18 @@ void tandem_array_destroy(TandemArray*);
 /// Holds reset low for two edges and releases it; afterwards the next step is edge 0.
 void tandem_array_reset(TandemArray*);
 void tandem_array_step(TandemArray*, TandemArrayPorts*);
-void tandem_array_state(TandemArray*, TandemArrayState*);
-/// Starts an FST at the current edge; edges are `period_ps` apart and edge number `edge` stands at
-/// edge * period_ps. Returns 0, or -1 when the file cannot be written.
-int tandem_array_trace_open(TandemArray*, const char* path, uint64_t edge, uint64_t period_ps,
+/// The places of the registers stay the same as long as the array lives.
+void tandem_array_pe(TandemArray*, uint32_t row, uint32_t col, TandemPeRegisters*);
+/// After a register was written from outside: combinational logic behind it takes the new value.
+void tandem_array_settle(TandemArray*);
+/// The nets that this array shows; returns their number (0: none). Names and places stay the same
+/// as long as the array lives.
+size_t tandem_array_taps(TandemArray*, const TandemTap** first);
+/// Taps follow the array while watching is on; off after creation.
+void tandem_array_watch(TandemArray*, int on);
+/// Starts an FST at the current edge; edges are `period_fs` apart and edge number `edge` stands at
+/// edge * period_fs. Returns 0, or -1 when the file cannot be written.
+int tandem_array_trace_open(TandemArray*, const char* path, uint64_t edge, uint64_t period_fs,
                             const TandemProbe* probes, size_t probe_count);
 void tandem_array_trace_close(TandemArray*);
 }

@@ -2,9 +2,7 @@
 #include "cosim/array_builder.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,84 +12,83 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
 
-extern char** environ;
+#include "arch/error.h"
+#include "cosim/array_view.h"
+#include "cosim/fnv128.h"
+#include "cosim/generated_model.h"
+#include "cosim/process.h"
+#include "cosim/rtl_sources.h"
 
 namespace tandem::cosim {
 namespace {
 
 namespace fs = std::filesystem;
-using Command = std::vector<std::string>;
 
-constexpr const char* kCompiler = "g++";
 constexpr const char* kVerilator = "verilator";
-constexpr const char* kModelLevel = "-O3";    // vectorises the array
+constexpr const char* kPrefix = "Varray";     // of the generated classes, whatever the top module
 constexpr const char* kRuntimeLevel = "-O1";  // hardly runs, but would take most of the time
-constexpr std::array kRuntimeSources = {"verilated", "verilated_fst_c", "verilated_threads"};
+// What Verilator writes for an array decides how well it can be compiled in half a minute. The flat
+// form is 0.2 MB at every size, and -O3 vectorises it; a grid of PEs grows with their number.
+struct Level {
+    const char* option;
+    uintmax_t most_bytes;
+};
+constexpr Level kLevels[] = {{"-O3", 1'000'000}, {"-O1", 4'000'000}, {"-O0", 80'000'000}};
+constexpr unsigned kLargestGrid = 64 * 64;  // PEs
+constexpr std::array kRuntimeSources = {"verilated", "verilated_cov", "verilated_fst_c",
+                                        "verilated_threads"};
 
-const Command kVerilateFlags = {"--cc",         "-O3",      "--x-assign",        "fast",
-                                "--x-initial",  "fast",     "--trace-fst",       "--timescale",
-                                "1ns/1ps",      "--assert", "--trace-max-width", "8192",
-                                "--top-module", "tpu_mxu"};
+const Command kVerilateFlags = {"--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast",
+                                "--timescale", "1ns/1ps", "--assert", "--prefix", kPrefix,
+                                // Warnings are the affair of lint, scripts/lint_rtl.
+                                "-Wno-fatal"};
 
-// Symbols are hidden, so that any number of arrays can be loaded at once. TLS descriptors make the
-// thread-local state of Verilator's runtime cheaper to reach.
-const Command kCompileFlags = {"-march=native",
-                               "-std=c++20",
+// Symbols are hidden, so that any number of arrays can be loaded at once.
+const Command kCompileFlags = {"-std=c++20",
                                "-fPIC",
                                "-w",
                                "-fno-plt",
                                "-DVL_TIME_CONTEXT",
                                "-DVL_USER_STOP",
-                               "-fno-gnu-unique",
-#if defined(__x86_64__)
-                               "-mtls-dialect=gnu2",
-#endif
+                               "-DVL_USER_FATAL",
+                               "-DVL_USER_FINISH",
                                "-fvisibility=hidden",
                                "-fvisibility-inlines-hidden"};
-
-/// FNV-1a, 128 bit. Every item is closed by its length, so that neighbours cannot merge.
-class Fnv128 {
-  public:
-    void add(std::string_view bytes) {
-        for (const char byte : bytes) step(static_cast<unsigned char>(byte));
-        for (std::size_t length = bytes.size(), i = 0; i < 8; ++i, length >>= 8)
-            step(static_cast<unsigned char>(length));
-    }
-    void add(const Command& words) {
-        for (const std::string& word : words) add(std::string_view(word));
-    }
-    std::string hex() const {
-        std::string text(32, '0');
-        auto rest = value_;
-        for (auto digit = text.rbegin(); digit != text.rend(); ++digit, rest >>= 4)
-            *digit = "0123456789abcdef"[static_cast<unsigned>(rest & 15)];
-        return text;
-    }
-
-  private:
-    __extension__ typedef unsigned __int128 Word;
-    static constexpr Word kPrime = (Word{1} << 88) + 0x13b;
-    void step(unsigned char byte) { value_ = (value_ ^ byte) * kPrime; }
-    Word value_ = (Word{0x6c62272e07bb0142ull} << 64) + 0x62b821756295c58dull;
+// What clang++ does not know. TLS descriptors make the thread-local state of Verilator's runtime
+// cheaper to reach.
+const Command kGccFlags = {
+    "-fno-gnu-unique",
+#if defined(__x86_64__)
+    "-mtls-dialect=gnu2",
+#endif
 };
 
-std::string quoted(const Command& command) {
-    std::string line;
-    for (const std::string& word : command) {
-        if (!line.empty()) line += ' ';
-        line += word.find_first_of(" \"'") == std::string::npos ? word : '\'' + word + '\'';
-    }
-    return line;
+const Command kClangFlags = {
+#if defined(__x86_64__)
+    "-mprefer-vector-width=512",  // where there are vectors that wide
+#endif
+};
+
+std::string environment(const char* name, const char* otherwise) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : otherwise;
 }
 
 std::string read_file(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw std::runtime_error("cannot read " + path.string());
+    if (!in) throw UserError(path.string() + " cannot be read");
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+void write_file(const fs::path& path, const std::string& text) {
+    std::ofstream out(path, std::ios::binary);
+    if (!(out << text).flush())
+        throw UserError("cannot write " + path.string() + ": " + std::strerror(errno));
 }
 
 /// A directory of our own below the cache, removed at the end.
@@ -100,8 +97,8 @@ class ScratchDir {
     explicit ScratchDir(const fs::path& parent) {
         std::string name = (parent / "build-XXXXXX").string();
         if (mkdtemp(name.data()) == nullptr)
-            throw std::runtime_error("cannot create a directory in " + parent.string() + ": " +
-                                     std::strerror(errno));
+            throw UserError("cannot write to the cache of arrays, " + parent.string() + ": " +
+                            std::strerror(errno) + " (TANDEM_ARRAY_CACHE names another)");
         path_ = name;
     }
     ~ScratchDir() {
@@ -116,147 +113,246 @@ class ScratchDir {
     fs::path path_;
 };
 
-/// Runs a command without a shell, its output appended to `log`. Returns the exit status, or 127
-/// when it could not be started.
-int run(const Command& command, const fs::path& directory, const fs::path& log) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
-    posix_spawn_file_actions_adddup2(&actions, 1, 2);
-    if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+/// The line of a log that says best what went wrong.
+std::string first_error(const fs::path& log) {
+    std::ifstream in(log);
+    std::string best, last;
+    int rank = 0;
+    for (std::string line; std::getline(in, line);) {
+        const auto has = [&](const char* text) { return line.find(text) != line.npos; };
+        const int found = has("No space left")                                                 ? 4
+                          : line.starts_with("%Error") && !has("Exiting due to")               ? 3
+                          : has("error: ") || has("undefined reference") || has("cannot find") ? 2
+                          : line.starts_with("%Warning")                                       ? 1
+                                                                                               : 0;
+        if (found > rank) {
+            rank = found;
+            best = line;
+        }
+        if (line.find_first_not_of(" \t") != line.npos) last = line;
+    }
+    return rank > 0 ? best : last;
+}
 
-    std::vector<char*> argv;
-    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-    argv.push_back(nullptr);
-    pid_t child = 0;
-    const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error != 0) {
-        std::ofstream(log, std::ios::app) << command[0] << ": " << std::strerror(error) << '\n';
-        return 127;
+// The seal: the end of every array in a cache, after what the loader reads. A file that was cut,
+// changed, or renamed to the name of another array has a wrong one.
+std::string seal(const std::string& key, const std::string& content) {
+    Fnv128 hash;
+    hash.add(content);
+    return "\ntandem-array " + key + ' ' + hash.hex() + '\n';
+}
+
+bool is_sealed(const fs::path& file, const std::string& key) {
+    std::ifstream in(file, std::ios::binary);
+    std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    const size_t length = seal(key, "").size();
+    if (content.size() < length) return false;
+    const std::string found = content.substr(content.size() - length);
+    content.resize(content.size() - length);
+    return found == seal(key, content);
+}
+
+/// The vector extensions that -march=native selects.
+std::string vector_extensions() {
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    std::vector<std::string> extensions;
+    for (std::string line; std::getline(cpuinfo, line);) {
+        if (!line.starts_with("flags") && !line.starts_with("Features")) continue;
+        std::istringstream flags(line);
+        for (std::string flag; flags >> flag;)
+            for (const char* prefix : {"avx", "sse", "bmi", "fma", "f16c", "gfni", "asimd", "sve"})
+                if (flag.starts_with(prefix)) extensions.push_back(flag);
+        break;
     }
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0) {
-        if (errno != EINTR) return 127;
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    std::sort(extensions.begin(), extensions.end());
+    return quoted(extensions);
+}
+
+/// What a tool says about itself.
+std::string version_of(const std::string& tool) {
+    static std::map<std::string, std::string> known;
+    std::string& text = known[tool];
+    if (text.empty()) text = output_of({tool, "--version"});
+    if (text.empty())
+        throw UserError("arrays are built with " + tool + ", which does not run: is it installed?");
+    return text;
 }
 
 class Builder {
   public:
-    Builder(const ArraySpec& spec, const BuildOptions& options) : spec_(spec), options_(options) {
-        check(spec.dtype == "int8", "dtype " + spec.dtype + " has no RTL; int8 has");
+    Builder(const ArraySpec& spec, const BuildOptions& options)
+        : spec_(spec),
+          options_(options),
+          top_(spec.other ? spec.other->top : "tpu_mxu"),
+          coverage_(!spec.other && !environment("TANDEM_ARRAY_COVERAGE", "").empty()),
+          waves_(environment("TANDEM_ARRAY_WAVES", "on") != "off"),
+          filelist_(fs::absolute(spec.other
+                                     ? spec.other->filelist
+                                     : options.rtl_dir / (coverage_ ? "cover.f" : "filelist.f"))),
+          march_(environment("TANDEM_ARRAY_MARCH", "native")),
+          level_(environment("TANDEM_ARRAY_OPT", "")) {
         check(spec.rows >= 1 && spec.rows <= 256, "rows must be in 1..256");
         check(spec.cols >= 1 && spec.cols <= 256, "cols must be in 1..256");
         check(spec.acc_depth >= 1, "acc_depth must not be zero");
+        check(spec.form == "flat" || spec.form == "grid", "form must be flat or grid");
+        check(spec.form == "flat" || spec.rows * spec.cols <= kLargestGrid,
+              fmt::format("form grid is for arrays of up to {} PEs, {} x {} has {}; form flat has "
+                          "every size",
+                          kLargestGrid, spec.rows, spec.cols, spec.rows * spec.cols));
+        check(spec.pipeline >= 1 && spec.pipeline <= 256, "pipeline must be in 1..256");
+        check(!spec.sum4 || (spec.dtype == arch::Dtype::kBf16 && spec.pipeline % 4 == 0),
+              "sum4 needs bf16 and a pipeline that is a multiple of 4");
+        check(!top_.empty(), "the top module has no name");
         // Tools run in other directories.
-        options_.rtl_dir = fs::absolute(options.rtl_dir);
         options_.shim_dir = fs::absolute(options.shim_dir);
         options_.cache_dir = fs::absolute(options.cache_dir);
+        // g++ vectorises int8 best; it does not vectorise bf16 at all, and clang++ does.
+        if (spec.dtype == arch::Dtype::kBf16 && in_path("clang++")) compiler_ = "clang++";
     }
 
     fs::path ensure() {
-        fs::create_directories(options_.cache_dir);
-        tools_ = tool_versions();
-        const std::string key = array_key();
-        const std::string stem = "tpu_mxu_" + spec_.dtype + "_" + std::to_string(spec_.rows) + "x" +
-                                 std::to_string(spec_.cols) + "x" +
-                                 std::to_string(spec_.acc_depth) + "-" + key;
-        for (const fs::path& directory : options_.search_dirs)
-            if (fs::exists(directory / (stem + ".so"))) return directory / (stem + ".so");
+        tools_ = {version_of(kVerilator), version_of(compiler_), march_};
+        if (march_ == "native") tools_.push_back(vector_extensions());
+        const RtlSources sources(filelist_);
+        const std::string key = array_key(sources), stem = name() + '-' + key;
+        auto places = options_.search_dirs;
+        places.push_back(options_.cache_dir);
+        for (const fs::path& directory : places) {
+            const fs::path file = directory / (stem + ".so");
+            std::error_code error;
+            if (!fs::exists(file, error)) continue;
+            if (is_sealed(file, key)) return file;
+            report(file.string() + " is damaged: the array is built again");
+        }
+        std::error_code error;
+        fs::create_directories(options_.cache_dir, error);
+        if (error)
+            throw UserError("cannot make the cache of arrays, " + options_.cache_dir.string() +
+                            ": " + error.message() + " (TANDEM_ARRAY_CACHE names another)");
         const fs::path target = options_.cache_dir / (stem + ".so");
-        if (!fs::exists(target)) build(key, stem, target);
+        build(key, stem, target, sources);
         return target;
     }
 
   private:
     static void check(bool good, const std::string& what) {
-        if (!good) throw std::runtime_error("array specification: " + what);
+        if (!good) throw UserError("array specification: " + what);
     }
 
     void report(const std::string& line) const {
         if (options_.progress) options_.progress(line);
     }
 
+    std::string name() const {
+        std::string text = fmt::format("{}_{}", top_, arch::to_string(spec_.dtype));
+        if (spec_.form != "flat") text += '_' + spec_.form;
+        if (spec_.pipeline != 1) text += "_k" + std::to_string(spec_.pipeline);
+        if (spec_.sum4) text += "_sum4";
+        return fmt::format("{}_{}x{}x{}", text, spec_.rows, spec_.cols, spec_.acc_depth);
+    }
+
+    /// For progress and messages.
+    std::string title() const {
+        std::string text =
+            fmt::format("{} x {} {}", spec_.rows, spec_.cols, arch::to_string(spec_.dtype));
+        if (spec_.form != "flat") text += ' ' + spec_.form;
+        if (spec_.pipeline != 1) text += fmt::format(", pipeline {}", spec_.pipeline);
+        if (spec_.sum4) text += ", sum4";
+        return text + (spec_.other ? " array " + top_ : " array");
+    }
+
     /// Runs one build stage; on failure its log is moved out of the scratch directory and named.
-    void stage(const Command& command, const fs::path& directory, const fs::path& log,
-               const std::string& stem) const {
+    void stage(const std::string& what, const Command& command, const fs::path& directory,
+               const fs::path& log, const std::string& stem) const {
         const int status = run(command, directory, log);
         if (status == 0) return;
+        const std::string cause = first_error(log);
         const fs::path kept =
-            options_.cache_dir / (stem + "." + std::to_string(getpid()) + ".failed.log");
+            options_.cache_dir / fmt::format("{}.{}.failed.log", stem, ::getpid());
         std::error_code error;
         fs::rename(log, kept, error);
-        throw std::runtime_error(
-            "building " + stem + " failed with status " + std::to_string(status) +
-            (status == 127 ? ": is " + command[0] + " installed?" : "") +
-            "\n  command: " + quoted(command) + "\n  log:     " + kept.string());
+        throw UserError(fmt::format(
+            "{} failed with status {}{}\n  error:   {}\n  command: {}\n  in:      {}\n  log:     "
+            "{}",
+            what, status,
+            status == kNotStarted ? ": is " + command[0] + " installed?" : std::string{},
+            cause.empty() ? "the tool said nothing" : cause, quoted(command),
+            directory.empty() ? fs::current_path().string() : directory.string(), kept.string()));
     }
 
-    /// What the tools say about themselves, and the vector extensions that -march=native selects.
-    std::string tool_versions() const {
-        const ScratchDir scratch(options_.cache_dir);
-        const fs::path log = scratch.path() / "log";
-        stage({kVerilator, "--version"}, {}, log, "version-of-verilator");
-        stage({kCompiler, "--version"}, {}, log, "version-of-compiler");
-        std::string text = read_file(log);
-
-        std::ifstream cpuinfo("/proc/cpuinfo");
-        std::vector<std::string> extensions;
-        for (std::string line; std::getline(cpuinfo, line);) {
-            if (line.rfind("flags", 0) != 0 && line.rfind("Features", 0) != 0) continue;
-            std::istringstream flags(line);
-            for (std::string flag; flags >> flag;) {
-                for (const char* prefix :
-                     {"avx", "sse", "bmi", "fma", "f16c", "gfni", "asimd", "sve"})
-                    if (flag.rfind(prefix, 0) == 0) extensions.push_back(flag);
-            }
-            break;
-        }
-        std::sort(extensions.begin(), extensions.end());
-        return text + quoted(extensions);
-    }
-
-    std::string array_key() const {
+    std::string array_key(const RtlSources& sources) const {
         Fnv128 hash;
-        hash.add(tools_);
-        hash.add(kVerilateFlags);
-        hash.add(kCompileFlags);
-        hash.add(kModelLevel);
-        hash.add(kRuntimeLevel);
-        hash.add(spec_.dtype);
-        for (const unsigned number : {spec_.rows, spec_.cols, spec_.acc_depth})
-            hash.add(std::to_string(number));
-        const std::string list = read_file(options_.rtl_dir / "filelist.f");
-        hash.add(list);
-        std::istringstream names(list);
-        for (std::string name; names >> name;) {
-            hash.add(name);
-            hash.add(read_file(options_.rtl_dir / name));
-        }
-        for (const char* name : {"array_shim.cpp", "array_abi.h"})
-            hash.add(read_file(options_.shim_dir / name));
+        hash.add_all(tools_);
+        hash.add_all(parameters());
+        hash.add_all(compile_flags());
+        hash.add(visibility_config(spec_));
+        for (const std::string& word : {level_, std::string(kRuntimeLevel), top_, spec_.form})
+            hash.add(word);
+        for (const Level& level : kLevels)
+            hash.add(level.option + std::to_string(level.most_bytes));
+        hash.add(arch::to_string(spec_.dtype));
+        sources.add_to(hash);
+        for (const char* file : {"array_shim.cpp", "array_abi.h"})
+            hash.add(read_file(options_.shim_dir / file));
+        hash.add(kViewVersion);
         return hash.hex();
     }
 
-    /// Verilator's own header directory.
-    fs::path runtime_include(const fs::path& scratch) const {
-        const fs::path log = scratch / "root";
-        stage({kVerilator, "--getenv", "VERILATOR_ROOT"}, {}, log, "root-of-verilator");
-        std::istringstream lines(read_file(log));
-        std::string root;
-        std::getline(lines, root);
-        return fs::path(root) / "include";
+    /// Verilator's, without what names a place.
+    Command parameters() const {
+        Command words = {kVerilator};
+        words.insert(words.end(), kVerilateFlags.begin(), kVerilateFlags.end());
+        words.insert(words.end(), {"--top-module", top_, fmt::format("-GRows={}", spec_.rows),
+                                   fmt::format("-GCols={}", spec_.cols),
+                                   fmt::format("-GAccDepth={}", spec_.acc_depth)});
+        if (waves_) words.insert(words.end(), {"--trace-fst", "--trace-max-width", "8192"});
+        if (coverage_) words.emplace_back("--coverage");
+        if (spec_.dtype == arch::Dtype::kBf16) words.emplace_back("-GDtype=1");
+        if (spec_.pipeline != 1) words.push_back(fmt::format("-GPipeline={}", spec_.pipeline));
+        if (spec_.sum4) words.emplace_back("-GSum4=1");
+        if (spec_.form == "grid") words.emplace_back("-GForm=1");
+        return words;
+    }
+
+    Command compile_flags() const {
+        Command words = {compiler_, "-march=" + march_};
+        words.insert(words.end(), kCompileFlags.begin(), kCompileFlags.end());
+        if (!waves_) words.emplace_back("-DTANDEM_ARRAY_NO_WAVES");
+        if (coverage_) words.emplace_back("-DVM_COVERAGE=1");
+        const Command& own = compiler_ == "g++" ? kGccFlags : kClangFlags;
+        words.insert(words.end(), own.begin(), own.end());
+        return words;
+    }
+
+    /// The compiler's level for what Verilator wrote.
+    std::string level_for(const fs::path& model) const {
+        if (!level_.empty()) return level_;
+        uintmax_t bytes = 0;
+        for (const auto& entry : fs::directory_iterator(model))
+            if (entry.path().extension() == ".cpp") bytes += entry.file_size();
+        for (const Level& level : kLevels) {
+            if (bytes > level.most_bytes) continue;
+            if (std::string_view(level.option) == "-O0")
+                report(
+                    "this array is large for Verilator: compiled without optimisation, it will "
+                    "run slowly (TANDEM_ARRAY_OPT selects another level)");
+            return level.option;
+        }
+        throw UserError(fmt::format(
+            "the {} is too large to be compiled in reasonable time: Verilator made {} MB of C++ "
+            "from it (TANDEM_ARRAY_OPT=-O0 insists)",
+            title(), bytes / 1'000'000));
     }
 
     /// Objects of Verilator's runtime, compiled once per cache: two thirds of a build's time.
     fs::path runtime_objects(const fs::path& include) const {
         Fnv128 hash;
-        hash.add(tools_);
-        hash.add(kCompileFlags);
+        hash.add_all(tools_);
+        hash.add_all(compile_flags());
         hash.add(kRuntimeLevel);
+        hash.add_all(kRuntimeSources);
         hash.add(include.string());
+        for (const char* source : kRuntimeSources) hash.add(source);
         const std::string stem = "runtime-" + hash.hex();
         const fs::path target = options_.cache_dir / stem;
         if (fs::exists(target)) return target;
@@ -266,74 +362,107 @@ class Builder {
         const fs::path objects = scratch.path() / "objects";
         fs::create_directory(objects);
         for (const std::string source : kRuntimeSources) {
-            Command compile = {kCompiler};
-            compile.insert(compile.end(), kCompileFlags.begin(), kCompileFlags.end());
+            Command compile = compile_flags();
             for (const std::string& word :
                  {std::string(kRuntimeLevel), "-I" + include.string(),
                   "-I" + (include / "vltstd").string(), std::string("-c"),
                   (include / (source + ".cpp")).string(), std::string("-o"),
                   (objects / (source + ".o")).string()})
                 compile.push_back(word);
-            stage(compile, {}, scratch.path() / "log", stem);
+            stage("compiling the runtime of Verilator", compile, {}, scratch.path() / "log", stem);
         }
         publish(objects, target);
         return target;
     }
 
-    /// Moves a finished file or directory to its place. Another process may have been faster: then
-    /// its equal result stays.
+    /// Moves what was made into its place at once; when another process was first, its result
+    /// stays.
     static void publish(const fs::path& made, const fs::path& target) {
         std::error_code error;
         fs::rename(made, target, error);
         if (error && !fs::exists(target))
-            throw std::runtime_error("cannot write " + target.string() + ": " + error.message());
+            throw UserError("cannot write " + target.string() + ": " + error.message());
     }
 
-    void build(const std::string& key, const std::string& stem, const fs::path& target) const {
-        const ScratchDir scratch(options_.cache_dir);
-        const fs::path log = scratch.path() / "log";
-        const fs::path include = runtime_include(scratch.path());
-        const fs::path objects = runtime_objects(include);
-        const std::string size =
-            std::to_string(spec_.rows) + " x " + std::to_string(spec_.cols) + " " + spec_.dtype;
-
-        // In the source directory, so that messages of the model name files without their place.
-        report("verilating the " + size + " array");
-        const fs::path model = scratch.path() / "model";
-        Command verilate = {kVerilator};
-        verilate.insert(verilate.end(), kVerilateFlags.begin(), kVerilateFlags.end());
+    void verilate(const fs::path& scratch, const std::string& stem) const {
+        const fs::path config = scratch / "visible.vlt";
+        write_file(config, visibility_config(spec_));
+        Command command = parameters();
         for (const std::string& word :
-             {"-GRows=" + std::to_string(spec_.rows), "-GCols=" + std::to_string(spec_.cols),
-              "-GAccDepth=" + std::to_string(spec_.acc_depth), std::string("-Mdir"), model.string(),
-              std::string("-F"), std::string("filelist.f")})
-            verilate.push_back(word);
-        stage(verilate, options_.rtl_dir, log, stem);
+             {std::string("-Mdir"), (scratch / "model").string(), config.string(),
+              std::string("-F"), filelist_.filename().string()})
+            command.push_back(word);
+        // In the folder of the sources, so that messages of the model name files without their
+        // place.
+        stage("verilating the " + title(), command, filelist_.parent_path(), scratch / "log", stem);
+    }
 
+    /// A file that is used and not part of the key would make stale arrays.
+    void check_sources(const fs::path& scratch, const fs::path& include,
+                       const RtlSources& sources) const {
+        std::istringstream words(read_file(scratch / "model" / (std::string(kPrefix) + "__ver.d")));
+        std::string word;
+        while (words >> word && word != ":") {
+        }
+        while (words >> word) {
+            const fs::path file =
+                fs::path(word).is_absolute() ? fs::path(word) : filelist_.parent_path() / word;
+            const std::string place = file.lexically_normal().string();
+            const bool tools = place.starts_with(include.parent_path().string()) ||
+                               place.starts_with(scratch.string()) ||
+                               file.filename().string().starts_with("verilator");
+            if (!tools && !sources.contains(file))
+                throw UserError(
+                    fmt::format("{}: file {} is used but not named: add it, or its "
+                                "folder with +incdir+",
+                                filelist_.string(), word));
+        }
+    }
+
+    void write_unit(const fs::path& model, const fs::path& unit, const std::string& key) const {
         // One translation unit: faster to compile, and the shim can inline the model's evaluation.
         std::vector<std::string> sources;
         for (const auto& entry : fs::directory_iterator(model))
             if (entry.path().extension() == ".cpp") sources.push_back(entry.path().filename());
         std::sort(sources.begin(), sources.end());
-        const fs::path unit = model / "array_unit.cc";
-        {
-            std::ofstream out(unit);
-            out << "#define TANDEM_ARRAY_ROWS " << spec_.rows << "\n#define TANDEM_ARRAY_COLS "
-                << spec_.cols << "\n#define TANDEM_ARRAY_ACC_DEPTH " << spec_.acc_depth
-                << "\n#define TANDEM_ARRAY_DTYPE \"" << spec_.dtype
-                << "\"\n#define TANDEM_ARRAY_BUILD_KEY \"" << key << "\"\n";
-            for (const std::string& source : sources) out << "#include \"" << source << "\"\n";
-            out << "#include \"array_shim.cpp\"\n";
-            if (!out.flush()) throw std::runtime_error("cannot write " + unit.string());
-        }
+        std::string text = fmt::format(
+            "#define TANDEM_ARRAY_ROWS {}\n#define TANDEM_ARRAY_COLS {}\n"
+            "#define TANDEM_ARRAY_ACC_DEPTH {}\n#define TANDEM_ARRAY_PIPELINE {}\n"
+            "#define TANDEM_ARRAY_SUM4 {}\n#define TANDEM_ARRAY_ELEMENT_BYTES {}\n"
+            "#define TANDEM_ARRAY_DTYPE \"{}\"\n#define TANDEM_ARRAY_BUILD_KEY \"{}\"\n",
+            spec_.rows, spec_.cols, spec_.acc_depth, spec_.pipeline, spec_.sum4 ? 1 : 0,
+            arch::element_bytes(spec_.dtype), arch::to_string(spec_.dtype), key);
+        for (const std::string& source : sources) text += "#include \"" + source + "\"\n";
+        write_file(unit, text + "#include \"array_shim.cpp\"\n");
+    }
 
-        report("compiling the " + size + " array");
-        Command compile = {kCompiler};
-        compile.insert(compile.end(), kCompileFlags.begin(), kCompileFlags.end());
+    void build(const std::string& key, const std::string& stem, const fs::path& target,
+               const RtlSources& sources) const {
+        const ScratchDir scratch(options_.cache_dir);
+        if (spec_.dtype == arch::Dtype::kBf16 && compiler_ == "g++")
+            report("clang++ is not in PATH: with g++ a bf16 array runs many times slower");
+        const std::string root = output_of({kVerilator, "--getenv", "VERILATOR_ROOT"});
+        const fs::path include = fs::path(root.substr(0, root.find('\n'))) / "include";
+
+        report("verilating the " + title());
+        verilate(scratch.path(), stem);
+        const fs::path model = scratch.path() / "model";
+        const GeneratedModel generated(model, kPrefix);
+        check_ports(spec_, top_, generated);
+        check_sources(scratch.path(), include, sources);
+        write_file(model / "array_places.h", array_view(spec_, top_, generated));
+        const fs::path objects = runtime_objects(include);
+        const fs::path unit = model / "array_unit.cc";
+        write_unit(model, unit, key);
+
+        const std::string level = level_for(model);
+        report("compiling the " + title());
+        Command compile = compile_flags();
         const fs::path library = scratch.path() / "array.so";
         const fs::path exports = scratch.path() / "exports";
-        std::ofstream(exports) << "{ global: tandem_array_*; local: *; };\n";
+        write_file(exports, "{ global: tandem_array_*; local: *; };\n");
         for (const std::string& word :
-             {std::string(kModelLevel), "-I" + model.string(), "-I" + include.string(),
+             {level, "-I" + model.string(), "-I" + include.string(),
               "-I" + (include / "vltstd").string(), "-I" + options_.shim_dir.string(),
               std::string("-shared"), std::string("-Wl,-Bsymbolic"),
               "-Wl,--version-script=" + exports.string(), std::string("-o"), library.string(),
@@ -342,13 +471,21 @@ class Builder {
         for (const std::string source : kRuntimeSources)
             compile.push_back((objects / (source + ".o")).string());
         compile.insert(compile.end(), {"-lz", "-lpthread"});
-        stage(compile, {}, log, stem);
+        if (compiler_ != "g++") compile.insert(compile.end(), {"-Wl,--as-needed", "-latomic"});
+        stage("compiling the " + title(), compile, {}, scratch.path() / "log", stem);
+        const std::string content = read_file(library);
+        write_file(library, content + seal(key, content));
         publish(library, target);
     }
 
     ArraySpec spec_;
     BuildOptions options_;
-    std::string tools_;
+    std::string top_;
+    bool coverage_, waves_;
+    fs::path filelist_;
+    std::string march_, level_;
+    std::string compiler_ = "g++";
+    std::vector<std::string> tools_;
 };
 
 template <typename Function>
@@ -384,7 +521,10 @@ ArrayLibrary::ArrayLibrary(const fs::path& path) {
         bind(handle_, "tandem_array_destroy", destroy, path);
         bind(handle_, "tandem_array_reset", reset, path);
         bind(handle_, "tandem_array_step", step, path);
-        bind(handle_, "tandem_array_state", state, path);
+        bind(handle_, "tandem_array_pe", pe, path);
+        bind(handle_, "tandem_array_settle", settle, path);
+        bind(handle_, "tandem_array_taps", taps, path);
+        bind(handle_, "tandem_array_watch", watch, path);
         bind(handle_, "tandem_array_trace_open", trace_open, path);
         bind(handle_, "tandem_array_trace_close", trace_close, path);
     } catch (...) {
@@ -402,7 +542,10 @@ ArrayLibrary::ArrayLibrary(ArrayLibrary&& other) noexcept
       destroy(other.destroy),
       reset(other.reset),
       step(other.step),
-      state(other.state),
+      pe(other.pe),
+      settle(other.settle),
+      taps(other.taps),
+      watch(other.watch),
       trace_open(other.trace_open),
       trace_close(other.trace_close),
       handle_(std::exchange(other.handle_, nullptr)),
@@ -413,7 +556,10 @@ ArrayLibrary& ArrayLibrary::operator=(ArrayLibrary&& other) noexcept {
     std::swap(destroy, other.destroy);
     std::swap(reset, other.reset);
     std::swap(step, other.step);
-    std::swap(state, other.state);
+    std::swap(pe, other.pe);
+    std::swap(settle, other.settle);
+    std::swap(taps, other.taps);
+    std::swap(watch, other.watch);
     std::swap(trace_open, other.trace_open);
     std::swap(trace_close, other.trace_close);
     std::swap(handle_, other.handle_);

@@ -1,35 +1,62 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface of array_abi.h around one Verilated tpu_mxu. Compiled once per array, with
-//   TANDEM_ARRAY_ROWS, TANDEM_ARRAY_COLS, TANDEM_ARRAY_ACC_DEPTH   its parameters
-//   TANDEM_ARRAY_DTYPE, TANDEM_ARRAY_BUILD_KEY                     string literals
+// The C interface of array_abi.h around one Verilated MAC array. Compiled once per array, with
+//   TANDEM_ARRAY_ROWS, _COLS, _ACC_DEPTH, _PIPELINE, _SUM4   its parameters
+//   TANDEM_ARRAY_ELEMENT_BYTES                               of an element at its ports
+//   TANDEM_ARRAY_DTYPE, TANDEM_ARRAY_BUILD_KEY               string literals
+//   array_places.h (array_view.cpp)                          where its registers and nets stand
 // A step is two evaluations (falling edge with the new inputs, rising edge) and allocates nothing.
+#include <sys/stat.h>
+#include <unistd.h>
 #include <verilated.h>
+#include <verilated_cov.h>
 #include <verilated_fst_c.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "Vtpu_mxu.h"
-#include "Vtpu_mxu__Syms.h"
-#include "Vtpu_mxu___024root.h"
+#include "Varray.h"
+#include "Varray__Syms.h"
+#include "Varray___024root.h"
 #include "array_abi.h"
+#include "array_places.h"
 
-// The evaluation itself, as Vtpu_mxu::eval() calls it.
-void Vtpu_mxu___024root___eval(Vtpu_mxu___024root* root);
+// The evaluation itself, as Varray::eval() calls it, and that of all combinational logic.
+void Varray___024root___eval(Varray___024root* root);
+#if TANDEM_ARRAY_SETTLES
+void Varray___024root___eval_settle(Varray___024root* root);
+#endif
 
 namespace {
 
 constexpr uint32_t kRows = TANDEM_ARRAY_ROWS;
 constexpr uint32_t kCols = TANDEM_ARRAY_COLS;
-constexpr uint64_t kDefaultPeriodPs = 1000;
+constexpr uint32_t kPortBytes = TANDEM_ARRAY_ELEMENT_BYTES;
+constexpr uint64_t kDefaultPeriodFs = 1'000'000;
+#ifdef TANDEM_ARRAY_NO_WAVES
+constexpr bool kWaves = false;
+#else
+constexpr bool kWaves = true;
+#endif
 
 constexpr TandemArrayInfo kInfo = {
-    TANDEM_ARRAY_ABI_VERSION, kRows, kCols, TANDEM_ARRAY_ACC_DEPTH, TANDEM_ARRAY_DTYPE,
+    TANDEM_ARRAY_ABI_VERSION,
+    kRows,
+    kCols,
+    TANDEM_ARRAY_ACC_DEPTH,
+    TANDEM_ARRAY_PIPELINE,
+    TANDEM_ARRAY_SUM4,
+    TANDEM_ARRAY_DTYPE,
+    array_view::kForm,
     TANDEM_ARRAY_BUILD_KEY,
+    array_view::kElementBytes,
+    array_view::kPsumBytes,
+    array_view::kTagBytes,
 };
 
 /// One declared probe: the trace compares `data` with what it recorded last.
@@ -58,6 +85,32 @@ std::string trace_scope(const char* dotted) {
         }
         if (*at == '\0') return scope;
     }
+}
+
+// A trace goes to the file block by block. Short ones, so that its size can be watched: this many
+// edges at which the array works, fewer in a large array, or so many edges of any kind.
+constexpr uint32_t kBusyEdgesPerBlock = std::clamp(65536u / (kRows * kCols), 64u, 1024u);
+constexpr uint32_t kEdgesPerBlock = 16384;
+/// The trace writer maps what it has written of the names; a page that found no room on the disk
+/// would end the process.
+constexpr size_t kRoomForNames = 4u << 20;
+
+bool has_room(std::FILE* file) {
+    if (file == nullptr) return false;
+    static const char kZeros[1 << 16] = {};
+    bool good = true;
+    for (size_t done = 0; good && done < kRoomForNames; done += sizeof kZeros)
+        good = std::fwrite(kZeros, sizeof kZeros, 1, file) == 1;
+    return std::fclose(file) == 0 && good;
+}
+
+/// The writer removes what stands there first: a device, for one, must not be lost.
+bool trace_fits(const char* path) {
+    struct stat status {};
+    if (::stat(path, &status) == 0 && !S_ISREG(status.st_mode)) return false;
+    const bool fits = has_room(std::fopen(path, "wb"));
+    std::remove(path);
+    return fits && has_room(std::tmpfile());
 }
 
 template <bool kFull>
@@ -96,11 +149,25 @@ void record(const Probe& probe, VerilatedFst::Buffer* buffer) {
 // Set by the runtime when an assertion fails; its text has gone to stdout by then.
 static std::string failed_assertion;
 
-/// Replaces the runtime's own, which ends the process: a failing assertion is an answer, not a
-/// crash.
-void vl_stop(const char* filename, int linenum, const char*) {
+/// The model cannot go on: it would never return from an evaluation.
+struct ModelIsBroken {};
+
+static void note_failure(const char* filename, int linenum) {
     if (failed_assertion.empty())
         failed_assertion = std::string(filename) + ":" + std::to_string(linenum);
+}
+
+// These replace the runtime's own, which end the process: a failing assertion is an answer, not a
+// crash.
+void vl_stop(const char* filename, int linenum, const char*) { note_failure(filename, linenum); }
+void vl_finish(const char* filename, int linenum, const char*) { note_failure(filename, linenum); }
+/// Combinational logic that does not come to rest ends here.
+void vl_fatal(const char* filename, int linenum, const char*, const char* message) {
+    std::printf("%%Error: %s:%d: %s\n", filename, linenum, message);
+    std::fflush(stdout);
+    note_failure(filename, linenum);
+    failed_assertion += std::string(": ") + message;
+    throw ModelIsBroken{};
 }
 
 struct TandemArray {
@@ -113,55 +180,128 @@ struct TandemArray {
 
     VerilatedContext context;
     ContextGuard guard{&context};
-    Vtpu_mxu model{&context, "rtl"};
+    Varray model{&context, "rtl"};
     uint64_t edge = 0;  // number of the next rising edge
-    uint64_t period_ps = kDefaultPeriodPs;
+    uint64_t period_fs = kDefaultPeriodFs;
     std::vector<Probe> probes;
     std::unique_ptr<VerilatedFstC> trace;
+    uint32_t busy_edges = 0, edges_in_block = 0;  // of the trace, not on the disk yet
     bool fell = true;  // the falling edge before the next rising one is on the time axis
+    bool watched = false;
+    std::vector<TandemTap> taps;
+    std::vector<uint32_t> tap_words;  // what the taps point to, in their order
+    bool failure_told = true;         // what failed last has been reported by a step
+    std::string broken;               // the model cannot be evaluated any more, and why
 
     TandemArray() {
-        context.traceEverOn(true);
+        if (kWaves) context.traceEverOn(true);
+        make_taps();
+        failed_assertion.clear();  // of an array before this one
         model.clk_i = 1;
         model.rst_ni = 1;
-        model.eval();
+        try {
+            model.eval();
+        } catch (const ModelIsBroken&) {
+        }
+        // A check of the parameters, at time zero, stays.
+        broken = std::exchange(failed_assertion, {});
     }
 
     ~TandemArray() {
         Verilated::threadContextp(&context);
         close_trace();
         model.final();
+        write_coverage();
     }
 
-    /// Vtpu_mxu::eval() after the first one, without its book-keeping for threads (thread-local
+    /// What this instance met, as a file of its own in $TANDEM_ARRAY_COVERAGE.
+    void write_coverage() {
+#if VM_COVERAGE
+        static unsigned instances = 0;
+        const char* const folder = std::getenv("TANDEM_ARRAY_COVERAGE");
+        if (folder == nullptr) return;
+        const std::string file = std::string(folder) + "/" TANDEM_ARRAY_BUILD_KEY "-" +
+                                 std::to_string(getpid()) + "-" + std::to_string(instances++);
+        context.coveragep()->write((file + ".dat").c_str());
+#endif
+    }
+
+    /// Varray::eval() after the first one, without its book-keeping for threads (thread-local
     /// accesses, which are calls in a shared object): 10 % of a step of a small array.
     void evaluate() {
         model.rootp->vlSymsp->__Vm_activity = true;
-        Vtpu_mxu___024root___eval(model.rootp);
+        Varray___024root___eval(model.rootp);
+    }
+
+    void make_taps() {
+        size_t words = 0;
+        for (const auto* net = array_view::kNets; net->name != nullptr; ++net)
+            words += (net->bits + 31) / 32;
+        tap_words.assign(words, 0);
+        words = 0;
+        for (const auto* net = array_view::kNets; net->name != nullptr; ++net) {
+            taps.push_back({net->name, &tap_words[words], net->bits});
+            words += (net->bits + 31) / 32;
+        }
+    }
+
+    void sample_taps() {
+        const char* const root = reinterpret_cast<const char*>(model.rootp);
+        const auto* net = array_view::kNets;
+        for (const TandemTap& tap : taps) {
+            // A container is 1, 2, 4, 8 or n x 4 bytes wide.
+            const size_t bytes = tap.bits <= 8 ? 1 : tap.bits <= 16 ? 2 : (tap.bits + 31) / 32 * 4;
+            std::memcpy(const_cast<void*>(tap.data), root + net->offset, bytes);
+            ++net;
+        }
     }
 
     /// Low half of the period, with the inputs of the coming edge: combinational outputs settle.
     void fall() {
         model.clk_i = 0;
         evaluate();
-        if (__builtin_expect(trace != nullptr, 0)) {
-            const uint64_t rise_ps = edge * period_ps;
-            if (rise_ps >= period_ps / 2 && fell) {
-                context.time(rise_ps - period_ps / 2);
+        if (kWaves && __builtin_expect(trace != nullptr, 0)) {
+            const uint64_t rise_fs = edge * period_fs;
+            if (rise_fs >= period_fs / 2 && fell) {
+                context.time(rise_fs - period_fs / 2);
                 trace->dump(context.time());
             }
         }
     }
 
     void rise() {
-        context.time(edge * period_ps);
+        context.time(edge * period_fs);
         model.clk_i = 1;
         evaluate();
-        if (__builtin_expect(trace != nullptr, 0)) {
+        if (kWaves && __builtin_expect(trace != nullptr, 0)) {
             trace->dump(context.time());
             fell = true;
+            end_block_if_due();
         }
         ++edge;
+    }
+
+    void end_block_if_due() {
+        busy_edges += model.busy_o != 0;
+        if (++edges_in_block < kEdgesPerBlock && busy_edges < kBusyEdgesPerBlock) return;
+        trace->flush();
+        busy_edges = edges_in_block = 0;
+    }
+
+    /// Calls `evaluations`, unless the model is broken, and finds out whether it breaks.
+    template <typename Evaluations>
+    void guarded(Evaluations evaluations) {
+        if (__builtin_expect(!broken.empty(), 0)) return;
+        try {
+            evaluations();
+        } catch (const ModelIsBroken&) {
+            broken = failed_assertion;
+        }
+    }
+
+    const char* failure() const {
+        if (__builtin_expect(!broken.empty(), 0)) return broken.c_str();
+        return failed_assertion.empty() ? nullptr : failed_assertion.c_str();
     }
 
     void close_trace() {
@@ -211,28 +351,32 @@ void tandem_array_destroy(TandemArray* array) { delete array; }
 /// they hold. An open trace ends, because the edges start again at zero.
 void tandem_array_reset(TandemArray* array) {
     array->close_trace();
-    Vtpu_mxu& model = array->model;
+    Varray& model = array->model;
     model.wgt_valid_i = 0;
     model.act_valid_i = 0;
     model.rd_valid_i = 0;
     model.res_ready_i = 0;
     model.rst_ni = 0;
-    for (int edge = 0; edge < 2; ++edge) {
-        array->fall();
-        array->rise();
-    }
+    failed_assertion.clear();
+    array->failure_told = false;
+    array->guarded([array] {
+        for (int edge = 0; edge < 2; ++edge) {
+            array->fall();
+            array->rise();
+        }
+    });
     model.rst_ni = 1;
     array->edge = 0;
 }
 
 void tandem_array_step(TandemArray* array, TandemArrayPorts* ports) {
-    Vtpu_mxu& model = array->model;
+    Varray& model = array->model;
     model.wgt_valid_i = ports->wgt_valid;
-    if (ports->wgt_valid) std::memcpy(&model.wgt_data_i, ports->wgt_data, kCols);
+    if (ports->wgt_valid) std::memcpy(&model.wgt_data_i, ports->wgt_data, kCols * kPortBytes);
     model.act_valid_i = ports->act_valid;
     model.act_swap_i = ports->act_swap;  // act_ready depends on it, valid or not
     if (ports->act_valid) {
-        std::memcpy(&model.act_data_i, ports->act_data, kRows);
+        std::memcpy(&model.act_data_i, ports->act_data, kRows * kPortBytes);
         model.act_accumulate_i = ports->act_accumulate;
         model.act_addr_i = static_cast<std::decay_t<decltype(model.act_addr_i)>>(ports->act_addr);
     }
@@ -240,39 +384,55 @@ void tandem_array_step(TandemArray* array, TandemArrayPorts* ports) {
     if (ports->rd_valid)
         model.rd_addr_i = static_cast<std::decay_t<decltype(model.rd_addr_i)>>(ports->rd_addr);
     model.res_ready_i = ports->res_ready;
-    if (__builtin_expect(!failed_assertion.empty(), 0)) failed_assertion.clear();
-    array->fall();
-    ports->wgt_ready = model.wgt_ready_o;
-    ports->act_ready = model.act_ready_o;
-    ports->rd_ready = model.rd_ready_o;
-    array->rise();
+    // What failed during a reset is told by the step after it.
+    if (__builtin_expect(!failed_assertion.empty(), 0) && array->failure_told)
+        failed_assertion.clear();
+    array->guarded([array, ports, &model] {
+        array->fall();
+        ports->wgt_ready = model.wgt_ready_o;
+        ports->act_ready = model.act_ready_o;
+        ports->rd_ready = model.rd_ready_o;
+        if (__builtin_expect(array->watched, 0)) array->sample_taps();
+        array->rise();
+    });
     ports->cmt_valid = model.cmt_valid_o;
     ports->res_valid = model.res_valid_o;
     ports->busy = model.busy_o;
     ports->cmt_addr = model.cmt_addr_o;
     ports->cmt_data = &model.cmt_data_o;
     ports->res_data = &model.res_data_o;
-    ports->failure = failed_assertion.empty() ? nullptr : failed_assertion.c_str();
+    ports->failure = array->failure();
+    array->failure_told = true;
 }
 
-void tandem_array_state(TandemArray* array, TandemArrayState* state) {
-    Vtpu_mxu___024root& root = *array->model.rootp;
-    state->activation = &root.tpu_mxu__DOT__u_array__DOT__act[0];
-    state->weight = &root.tpu_mxu__DOT__u_array__DOT__weight[0];
-    state->shadow = &root.tpu_mxu__DOT__u_array__DOT__shadow[0];
-    state->psum = &root.tpu_mxu__DOT__u_array__DOT__psum[0];
-    state->activation_bytes = sizeof(root.tpu_mxu__DOT__u_array__DOT__act[0]);
-    state->weight_bytes = sizeof(root.tpu_mxu__DOT__u_array__DOT__weight[0]);
-    state->psum_bytes = sizeof(root.tpu_mxu__DOT__u_array__DOT__psum[0]);
+void tandem_array_pe(TandemArray* array, uint32_t row, uint32_t col, TandemPeRegisters* pe) {
+    array_view::find_pe(*array->model.rootp, row, col, pe);
 }
 
-int tandem_array_trace_open(TandemArray* array, const char* path, uint64_t edge, uint64_t period_ps,
+void tandem_array_settle(TandemArray* array) {
+#if TANDEM_ARRAY_SETTLES
+    Verilated::threadContextp(&array->context);
+    array->guarded([array] {
+        array->model.rootp->vlSymsp->__Vm_activity = true;
+        Varray___024root___eval_settle(array->model.rootp);
+    });
+#else
+    (void)array;
+#endif
+}
+
+size_t tandem_array_taps(TandemArray* array, const TandemTap** first) {
+    *first = array->taps.data();
+    return array->taps.size();
+}
+
+void tandem_array_watch(TandemArray* array, int on) { array->watched = on != 0; }
+
+int tandem_array_trace_open(TandemArray* array, const char* path, uint64_t edge, uint64_t period_fs,
                             const TandemProbe* probes, size_t probe_count) {
     array->close_trace();
-    if (period_ps < 2) return -1;
-    std::FILE* const file = std::fopen(path, "wb");
-    if (file == nullptr) return -1;
-    std::fclose(file);
+    if (!kWaves || period_fs < 2) return -1;
+    if (!trace_fits(path)) return -1;
 
     for (size_t i = 0; i < probe_count; ++i) {
         if (probes[i].bits == 0) continue;
@@ -286,13 +446,16 @@ int tandem_array_trace_open(TandemArray* array, const char* path, uint64_t edge,
                      [](const Probe& a, const Probe& b) { return a.scope < b.scope; });
 
     array->edge = edge;
-    array->period_ps = period_ps;
+    array->period_fs = period_fs;
     array->fell = false;
+    array->busy_edges = array->edges_in_block = 0;
     Verilated::threadContextp(&array->context);
     array->trace = std::make_unique<VerilatedFstC>();
     array->trace->set_time_unit("1ns");
-    array->trace->set_time_resolution("1ps");
+    array->trace->set_time_resolution("1fs");
+#ifndef TANDEM_ARRAY_NO_WAVES
     array->model.trace(array->trace.get(), 99);
+#endif
     VerilatedFst* const fst = array->trace->spTrace();
     if (!array->probes.empty()) {
         fst->addInitCb(&TandemArray::declare_probes, array);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cosim/pe_oracle.h"
+#include "cosim/unit_oracle.h"
 
 namespace tandem::cosim {
 
@@ -17,14 +18,25 @@ struct Divergence {
     uint32_t col = 0;          ///< array column
     mxu::Cycle cycle_tlm = 0;  ///< edge of the row's commit as the model says
     mxu::Cycle cycle_rtl = 0;  ///< the same as the RTL did; 0: it did not
+    // Sums: a number of int32, or the bits of an fp32. Kind "order": accumulator rows.
     int64_t expected = 0;
     int64_t actual = 0;
-    /// The first PE register that was wrong; nothing: all PEs were right, the fault lies outside
-    /// them.
+    /// The unit of the array that went wrong first ("control", "weight loader", "skew", "PE",
+    /// "accumulators") and what of it was wrong: a net, a port, a PE register, or "assertion".
+    /// Empty: not known.
+    std::string unit, signal;
+    /// The first PE register that was wrong; nothing: all PEs were right up to there.
     std::optional<PeMismatch> pe;
+    /// The first wrong net or port, when it was wrong before any PE register.
+    std::optional<UnitMismatch> net;
     std::string wave;  ///< FST of the window, empty when it could not be made
     mxu::Cycle wave_from = 0, wave_to = 0;
     std::string note;  ///< why something above is missing
 };
+
+/// For people: a number, or the bits and the number of an fp32.
+std::string sum_text(arch::Dtype dtype, int64_t sum);
+std::string net_text(const UnitMismatch& net);
+std::string register_text(arch::Dtype dtype, PeRegister which, int64_t value);
 
 }  // namespace tandem::cosim

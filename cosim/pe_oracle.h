@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every PE register has to hold after every edge, derived from what the array accepted:
-// the row accepted at edge t stands in PE(r, c) at edge t + r + c and has been summed up to row r
-// one edge later; swaps and weight rows travel along the same diagonals (rtl/README.md). Registers
-// that hold nothing anybody will use are not judged.
+// What every PE register has to hold after every edge, derived from what the array accepted: the row
+// accepted at edge t stands in PE(r, c) at edge t + r/k + c/k and has been summed up to row r one
+// edge later; swaps travel with it, the weight beat of tile row n reaches PE(r, c), r <= n, at edge
+// s + r + c/k (rtl/README.md). A tag that should be 0 must be 0; other registers that hold nothing
+// anybody will use are not judged.
 #pragma once
 
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "cosim/array_abi.h"
@@ -21,57 +23,79 @@ struct PeMismatch {
     uint32_t pe_row;
     uint32_t pe_col;
     mxu::Cycle cycle;  ///< after this edge
+    // int8 and its sums as numbers, bf16 and fp32 as bit patterns.
     int64_t expected;
     int64_t actual;
+};
+
+/// Where the registers of all PEs stand, PE(0,0) first, row by row. What is null is not judged.
+struct PeTable {
+    std::vector<TandemPeRegisters> pes;
+    uint32_t element_bytes, psum_bytes, tag_bytes;  ///< of their containers
 };
 
 class PeOracle {
   public:
     using Cycle = mxu::Cycle;
     /// Starts while the array is quiet. Tiles (rows x cols, row 0 first) may be empty: not known.
-    PeOracle(mxu::MxuShape shape, const std::vector<int8_t>& active,
-             const std::vector<int8_t>& shadow);
+    PeOracle(mxu::MxuShape shape, std::span<const std::byte> active,
+             std::span<const std::byte> shadow);
 
-    void weight_row(Cycle edge, uint32_t row, const int8_t* data);
-    void activation_row(Cycle edge, const int8_t* data, bool swap);
+    void weight_row(Cycle edge, uint32_t row, const std::byte* data);
+    void activation_row(Cycle edge, const std::byte* data, bool swap);
     /// Compares all PEs after `edge`; call once for every edge, in order.
-    std::optional<PeMismatch> check(Cycle edge, const TandemArrayState& state);
+    std::optional<PeMismatch> check(Cycle edge, const PeTable& table);
 
-    /// What PE(r, c).psum will hold after `edge`, before check(edge) is called; nothing: no row
-    /// there.
-    std::optional<int32_t> expected_psum(Cycle edge, uint32_t r, uint32_t c) const;
+    /// What PE(r, c).psum will hold after `edge` (bits), before check(edge) is called; nothing: no
+    /// row there.
+    std::optional<uint32_t> expected_psum(Cycle edge, uint32_t r, uint32_t c) const;
 
   private:
+    /// An element: the number of an int8, the bits of a bf16.
+    using Element = int32_t;
     struct Tile {
-        std::vector<int8_t> data;
+        std::vector<Element> data;
         std::vector<Cycle> accepted;  ///< edge of each row; kNever: not yet
     };
     struct Row {
         Cycle edge;
-        std::vector<int8_t> data;
+        std::vector<Element> data;
         std::shared_ptr<Tile> tile;
-        std::vector<int32_t> partial;  ///< sum of each column as far as the wavefront has come
+        std::vector<uint32_t> partial;  ///< sum of each column as far as the wavefront has come
     };
     struct Swap {
         Cycle edge;
         std::shared_ptr<Tile> tile;
     };
+    struct Beat {
+        Cycle edge;
+        uint32_t row;
+    };
     static constexpr Cycle kNever = ~Cycle{0};
 
-    std::shared_ptr<Tile> new_tile(const std::vector<int8_t>& data) const;
-    size_t index(uint32_t r, uint32_t c) const {
-        return size_t{shape_.rows - 1 - r} * shape_.cols + (shape_.cols - 1 - c);
-    }
-    std::optional<PeMismatch> check_row(Row& row, Cycle edge, const TandemArrayState& state);
-    std::optional<PeMismatch> check_planes(Cycle edge, const TandemArrayState& state);
-    std::optional<int8_t> expected_weight(Cycle edge, uint32_t r, uint32_t c) const;
-    std::optional<int8_t> expected_shadow(Cycle edge, uint32_t r, uint32_t c) const;
+    Element element(const std::byte* data, size_t index) const;
+    std::vector<Element> elements(const std::byte* data, size_t count) const;
+    std::shared_ptr<Tile> new_tile(std::span<const std::byte> data) const;
+    size_t index(uint32_t r, uint32_t c) const { return size_t{r} * shape_.cols + c; }
+    uint32_t band_end(uint32_t r) const;
+    uint32_t add_rows(const Row& row, uint32_t c, uint32_t first, uint32_t last) const;
+    uint32_t product(const Row& row, uint32_t r, uint32_t c) const;
+    std::optional<PeMismatch> compare(PeRegister which, uint32_t r, uint32_t c, Cycle edge,
+                                      uint32_t expected, const PeTable& table) const;
+    std::optional<PeMismatch> check_row(Row& row, Cycle edge, const PeTable& table);
+    std::optional<PeMismatch> check_planes(Cycle edge, const PeTable& table) const;
+    std::optional<PeMismatch> check_tags(Cycle edge, const PeTable& table) const;
+    void forget(Cycle edge);
+    std::optional<Element> expected_weight(Cycle edge, uint32_t r, uint32_t c) const;
+    std::optional<Element> expected_shadow(Cycle edge, uint32_t r, uint32_t c) const;
 
     const mxu::MxuShape shape_;
     std::deque<Row> rows_;
     std::deque<Swap> swaps_;                   ///< newest last
     std::deque<std::shared_ptr<Tile>> tiles_;  ///< in the shadow plane, newest last
     bool tile_open_ = false;                   ///< the newest tile still misses rows
+    std::deque<Cycle> swap_tags_;              ///< that may still travel
+    std::deque<Beat> load_tags_;
 };
 
 }  // namespace tandem::cosim

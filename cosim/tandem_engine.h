@@ -18,14 +18,16 @@
 
 #include "cosim/checkpoint.h"
 #include "cosim/divergence.h"
+#include "cosim/pe_probes.h"
 #include "cosim/rtl_mxu_engine.h"
+#include "cosim/unit_oracle.h"
 #include "systemc/mxu/tlm_mxu_engine.h"
 
 namespace tandem::cosim {
 
 struct TandemOptions {
     std::string wave_path;         ///< FST of the window; empty: none
-    uint64_t period_ps = 1000;     ///< of the clock, for the wave's time axis
+    uint64_t period_fs = 1'000'000;  ///< of the clock, for the wave's time axis
     Cycle edges_before = 150;      ///< window around the first wrong register
     Cycle edges_after = 150;       ///< after the row that showed it
     bool keep_checkpoints = true;  ///< false: no fork, hence no PE and no wave
@@ -55,25 +57,19 @@ class TandemEngine final : public mxu::MxuEngine, private ArrayListener {
 
   private:
     enum class Mode { kCompare, kDiagnose, kRecord };
-    struct ExpectedBlock {
-        uint64_t id;
-        Cycle first_edge;
-        uint32_t acc_addr;
-        uint32_t rows;
-        std::vector<int32_t> sums;
-        uint32_t next_row = 0;
-    };
 
     // What the RTL does, as it happens.
-    void on_weight_row(Cycle edge, uint32_t row, const int8_t* data) override;
-    void on_activation_row(Cycle edge, uint64_t block, const int8_t* data, bool swap) override;
-    void on_failure(Cycle edge, const char* where) override;
+    void on_weight_row(Cycle edge, uint32_t row, const std::byte* data) override;
+    void on_activation_row(Cycle edge, const std::byte* data, bool swap) override;
+    void on_failure(Cycle edge, const std::string& what) override;
     void on_commit(Cycle edge, uint32_t address, const int32_t* row) override;
-    bool every_edge() const override { return mode_ != Mode::kCompare; }
+    void on_step(Cycle edge, const TandemArrayPorts& ports) override;
     void before_edge(Cycle edge) override;
-    void after_edge(Cycle edge) override;
+    void after_edge(Cycle edge, const TandemArrayPorts& ports) override;
 
-    void compare_row(Cycle edge, uint32_t address, const int32_t* row);
+    void next_row();
+    void explain_row(Cycle edge, uint32_t address, const int32_t* row);
+    uint64_t block_in_work();
     void compare_event(const std::optional<mxu::MxuEvent>& rtl, Cycle until);
     void compare_read(const mxu::MxuEvent& event);
     void diverge(Divergence divergence);
@@ -81,7 +77,12 @@ class TandemEngine final : public mxu::MxuEngine, private ArrayListener {
     // The checkpoint and its lives.
     void checkpoint_if_due(Cycle until);
     bool planes_are_right();
+    const PeTable& pes();
     void begin_life(const std::string& command);
+    void new_oracles();
+    bool own_array() const { return std::string_view(rtl_.info().form) != "other"; }
+    void answer_first_wrong(Cycle edge, const std::optional<PeMismatch>& pe);
+    void take_answer(const std::string& answer);
     void finish_record();
     void diagnose_and_record();
     void add_pe_probes();
@@ -89,21 +90,32 @@ class TandemEngine final : public mxu::MxuEngine, private ArrayListener {
     TandemOptions options_;
     mxu::TlmMxuEngine tlm_;
     RtlMxuEngine rtl_;
-    std::deque<ExpectedBlock> expected_;
+    /// The block whose rows the RTL commits next, as the model has it; null: none, or done.
+    const mxu::TlmMxuEngine::BlockResult* block_ = nullptr;
+    uint32_t row_ = 0;                   ///< of that block, the next one
+    const int32_t* expected_ = nullptr;  ///< its values
+    Cycle expected_edge_ = 0;
+    const Cycle commit_latency_;
+    const size_t row_bytes_;  ///< of an accumulator row
     uint64_t rows_compared_ = 0;
     std::optional<Divergence> divergence_;
     bool reported_ = false;
 
     Checkpoint checkpoint_;
-    std::chrono::steady_clock::time_point last_checkpoint_{};
+    std::chrono::steady_clock::time_point next_checkpoint_{};
+    long faults_at_checkpoint_ = 0;
+    PeTable pes_{};
     Mode mode_ = Mode::kCompare;
     std::unique_ptr<PeOracle> oracle_;
+    std::unique_ptr<UnitOracle> units_;                     ///< diagnosis of Tandem's own arrays
+    std::optional<UnitMismatch> wrong_before_, wrong_after_;  ///< the edge that was just stepped
     Cycle last_edge_ = 0;          ///< of this life
     Cycle divergence_edge_ = 0;    ///< where the run that is repeated stopped
     PeMismatch focus_{};           ///< PE shown in the wave
     uint32_t expected_psum_ = 0;   ///< probe
     uint32_t expected_valid_ = 0;  ///< probe
-    std::deque<std::string> probe_names_;
+    PeProbes pe_probes_;
+    std::string expected_scope_;
     std::vector<TandemProbe> probes_;
 };
 

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cosim/array_timing.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "arch/error.h"
+
+namespace tandem::cosim {
+namespace {
+
+using mxu::Cycle;
+
+constexpr int64_t kLimit = 1'000'000;
+
+int64_t ceil_log2(uint32_t value) { return std::bit_width(value - 1); }
+
+/// A mapping of the file. Names the line of what it complains about.
+class Reader {
+  public:
+    Reader(std::string file, std::string path, YAML::Node node, std::vector<std::string> known)
+        : file_(std::move(file)), path_(std::move(path)), node_(std::move(node)) {
+        if (!node_.IsMap()) fail("", "a mapping", describe(node_), node_);
+        std::set<std::string> seen;
+        for (const auto& entry : node_) {
+            const auto key = entry.first.as<std::string>();
+            if (std::find(known.begin(), known.end(), key) == known.end())
+                fail(key, fmt::format("one of: {}", fmt::join(known, ", ")), "an unknown key",
+                     entry.first);
+            if (!seen.insert(key).second) fail(key, "the key once", "the key twice", entry.first);
+        }
+    }
+
+    bool has(const std::string& key) const { return static_cast<bool>(node_[key]); }
+
+    YAML::Node child(const std::string& key) const {
+        const YAML::Node node = node_[key];
+        if (!node) fail(key, "the key", "nothing", node_);
+        return node;
+    }
+
+    std::string text(const std::string& key) const {
+        const YAML::Node node = child(key);
+        if (!node.IsScalar()) fail(key, "a text", describe(node), node);
+        return node.as<std::string>();
+    }
+
+    int64_t integer(const std::string& key, int64_t low, int64_t high) const {
+        const YAML::Node node = child(key);
+        const std::string found = node.IsScalar() ? node.as<std::string>() : "";
+        int64_t value = 0;
+        const auto [end, error] = std::from_chars(found.data(), found.data() + found.size(), value);
+        if (error != std::errc{} || end != found.data() + found.size() || value < low ||
+            value > high)
+            fail(key, fmt::format("a whole number from {} to {}", low, high), describe(node), node);
+        return value;
+    }
+
+    [[noreturn]] void fail(const std::string& key, const std::string& expected,
+                           const std::string& found, const YAML::Node& at) const {
+        std::string place = path_.empty() || key.empty() ? path_ + key : path_ + "." + key;
+        if (place.empty()) place = "top level";
+        const YAML::Mark mark = at.Mark();
+        if (!mark.is_null()) place += fmt::format(" (line {})", mark.line + 1);
+        throw UserError(file_, place, expected, found);
+    }
+
+    static std::string describe(const YAML::Node& node) {
+        if (node.IsSequence()) return "a list";
+        if (node.IsMap()) return "a mapping";
+        return node.IsScalar() ? '"' + node.as<std::string>() + '"' : "nothing";
+    }
+
+  private:
+    std::string file_, path_;
+    YAML::Node node_;
+};
+
+LatencyFormula read_formula(const std::string& file, const Reader& top, const std::string& key) {
+    LatencyFormula formula;
+    const YAML::Node node = top.child(key);
+    if (node.IsScalar()) {
+        formula.constant = top.integer(key, 1, kLimit);
+        return formula;
+    }
+    const std::map<std::string, int64_t*> terms = {{"constant", &formula.constant},
+                                                   {"per_row", &formula.per_row},
+                                                   {"per_col", &formula.per_col},
+                                                   {"per_log2_row", &formula.per_log2_row},
+                                                   {"per_log2_col", &formula.per_log2_col}};
+    const Reader reader(file, key, node,
+                        {"constant", "per_row", "per_col", "per_log2_row", "per_log2_col"});
+    for (const auto& [name, value] : terms)
+        if (reader.has(name)) *value = reader.integer(name, -kLimit, kLimit);
+    return formula;
+}
+
+std::vector<arch::Dtype> read_dtypes(const Reader& top) {
+    const YAML::Node node = top.child("dtypes");
+    if (!node.IsSequence() || node.size() == 0)
+        top.fail("dtypes", "a list of int8, bf16", Reader::describe(node), node);
+    std::vector<arch::Dtype> dtypes;
+    for (const auto& entry : node) {
+        const auto dtype = arch::parse_dtype(entry.IsScalar() ? entry.as<std::string>() : "");
+        if (!dtype) top.fail("dtypes", "int8 or bf16", Reader::describe(entry), entry);
+        dtypes.push_back(*dtype);
+    }
+    return dtypes;
+}
+
+/// One tile and one row through an empty array, everything offered from the first edge on.
+class Probe {
+  public:
+    Probe(const ArrayLibrary& library, const mxu::MxuShape& shape)
+        : library_(library), rows_(shape.rows), array_(library.create()) {
+        const size_t bytes = arch::element_bytes(shape.dtype);
+        data_.resize(std::max(shape.rows, shape.cols) * bytes);
+        library_.reset(array_);
+        constexpr Cycle kPatience = 100;  // times what anybody would declare
+        const Cycle last = kPatience * (shape.rows + shape.cols + 16) *
+                           std::max<Cycle>(1, shape.declared->weight_interval);
+        while (!committed_ && !failed_ && edge_ < last + shape.declared->commit_latency) step();
+    }
+    ~Probe() { library_.destroy(array_); }
+    Probe(const Probe&) = delete;
+    Probe& operator=(const Probe&) = delete;
+
+    /// Nothing: it did not happen.
+    std::optional<Cycle> weight_interval() const { return interval_; }
+    std::optional<Cycle> weight_latency() const {
+        if (!row_) return std::nullopt;
+        return *row_ - last_beat_;
+    }
+    std::optional<Cycle> commit_latency() const {
+        if (!committed_) return std::nullopt;
+        return *committed_ - *row_;
+    }
+    bool loaded() const { return beats_ == rows_; }
+    bool failed() const { return failed_; }
+    Cycle edges() const { return edge_; }
+
+  private:
+    void step() {
+        TandemArrayPorts ports{};
+        ports.wgt_valid = beats_ < rows_;
+        ports.wgt_data = data_.data();
+        ports.act_valid = !row_;
+        ports.act_swap = 1;
+        ports.act_data = data_.data();
+        library_.step(array_, &ports);
+        failed_ = ports.failure != nullptr;
+        if (beats_ < rows_ && ports.wgt_ready) {
+            // The longest one is what a stream of beats has to expect.
+            if (beats_ > 0) interval_ = std::max(interval_.value_or(0), edge_ - last_beat_);
+            last_beat_ = edge_;
+            ++beats_;
+        }
+        if (ports.cmt_valid && row_) committed_ = edge_;
+        if (!row_ && ports.act_ready) row_ = edge_;
+        ++edge_;
+    }
+
+    const ArrayLibrary& library_;
+    const uint32_t rows_;
+    TandemArray* array_;
+    std::vector<std::byte> data_;
+    Cycle edge_ = 0, last_beat_ = 0;
+    uint32_t beats_ = 0;
+    std::optional<Cycle> interval_, row_, committed_;
+    bool failed_ = false;
+};
+
+}  // namespace
+
+int64_t LatencyFormula::value(uint32_t rows, uint32_t cols) const {
+    return constant + per_row * rows + per_col * cols + per_log2_row * ceil_log2(rows) +
+           per_log2_col * ceil_log2(cols);
+}
+
+mxu::MxuTiming ArrayDeclaration::timing(const mxu::MxuShape& shape) const {
+    if (std::find(dtypes.begin(), dtypes.end(), shape.dtype) == dtypes.end()) {
+        std::vector<std::string_view> names;
+        for (const arch::Dtype dtype : dtypes) names.push_back(arch::to_string(dtype));
+        throw UserError(file, "dtypes", fmt::format("{}", fmt::join(names, ", ")),
+                        fmt::format("an array of {} asked for", arch::to_string(shape.dtype)));
+    }
+    const int64_t latency = commit_latency.value(shape.rows, shape.cols);
+    if (latency < 1)
+        throw UserError(file, "commit_latency", "at least 1",
+                        fmt::format("{} at {} x {}", latency, shape.rows, shape.cols));
+    return {static_cast<Cycle>(latency), weight_interval, weight_latency};
+}
+
+ArrayDeclaration read_declaration(const std::filesystem::path& file) {
+    ArrayDeclaration declaration;
+    declaration.file = file.string();
+    YAML::Node node;
+    try {
+        node = YAML::LoadFile(file.string());
+    } catch (const YAML::BadFile&) {
+        throw UserError(file.string() + " cannot be read");
+    } catch (const YAML::ParserException& error) {
+        throw UserError(file.string(), fmt::format("line {}", error.mark.line + 1), "YAML",
+                        error.msg);
+    }
+    const Reader top(declaration.file, "", node,
+                     {"name", "commit_latency", "weight_interval", "weight_latency", "dtypes"});
+    declaration.name = top.text("name");
+    declaration.commit_latency = read_formula(declaration.file, top, "commit_latency");
+    if (top.has("weight_interval"))
+        declaration.weight_interval = static_cast<Cycle>(top.integer("weight_interval", 1, 65536));
+    if (top.has("weight_latency"))
+        declaration.weight_latency = static_cast<Cycle>(top.integer("weight_latency", 1, 65536));
+    declaration.dtypes = read_dtypes(top);
+    return declaration;
+}
+
+void check_declaration(const ArrayLibrary& library, const mxu::MxuShape& shape,
+                       const ArrayDeclaration& declaration) {
+    const Probe probe(library, shape);
+    if (probe.failed()) return;  // an assertion: an answer for the run, which will meet it as well
+    const auto compare = [&](const char* key, Cycle declared, std::optional<Cycle> measured) {
+        if (measured == declared) return;
+        throw UserError(fmt::format(
+            "{}: declared {} {}, {} (rows {}, cols {})", declaration.file, key, declared,
+            measured ? fmt::format("the RTL took {}", *measured)
+                     : fmt::format("the RTL did nothing for {} edges", probe.edges()),
+            shape.rows, shape.cols));
+    };
+    const mxu::MxuTiming& declared = *shape.declared;
+    if (shape.rows > 1 || !probe.loaded())
+        compare("weight_interval", declared.weight_interval,
+                probe.loaded() ? probe.weight_interval() : std::nullopt);
+    compare("weight_latency", declared.weight_latency, probe.weight_latency());
+    compare("commit_latency", declared.commit_latency, probe.commit_latency());
+}
+
+}  // namespace tandem::cosim

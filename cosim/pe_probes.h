@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registers of PEs as signals of a waveform, in the scopes pe.rR_cC.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "cosim/array_abi.h"
+#include "cosim/rtl_mxu_engine.h"
+
+namespace tandem::cosim {
+
+class PeProbes {
+  public:
+    /// What registers PE(r, c) has.
+    void add(const RtlMxuEngine& engine, uint32_t r, uint32_t c);
+    /// Valid as long as this object and the engine live.
+    const std::vector<TandemProbe>& list() const { return probes_; }
+
+  private:
+    std::deque<std::string> scopes_;
+    std::vector<TandemProbe> probes_;
+};
+
+}  // namespace tandem::cosim

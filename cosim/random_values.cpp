@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cosim/random_values.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+
+namespace tandem::cosim {
+namespace {
+
+uint8_t int8_of(ValueStyle style, uint8_t random) {
+    static constexpr int8_t kCorners[] = {-128, -127, -1, 0, 0, 1, 126, 127};
+    switch (style) {
+        case ValueStyle::kFull:
+            return random;
+        case ValueStyle::kSmall:
+            return static_cast<uint8_t>(random % 8 - 4);
+        case ValueStyle::kExtremes:
+            return random % 2 == 0 ? 0x80 : 0x7f;
+        case ValueStyle::kCorners:
+            return static_cast<uint8_t>(kCorners[random % 8]);
+        case ValueStyle::kCancel:
+            return random % 2 == 0 ? 0x81 : 0x7f;
+        case ValueStyle::kZeros:
+            return 0;
+    }
+    return 0;
+}
+
+constexpr uint16_t kSignAndFraction = 0x807f;
+
+uint16_t with_exponent(uint16_t random, uint32_t exponent) {
+    return static_cast<uint16_t>((random & kSignAndFraction) | exponent << 7);
+}
+
+/// Exponents 119 to 134: about 2^-8 to 2^7.
+uint16_t moderate_bf16(uint16_t random) { return with_exponent(random, 119 + (random >> 7) % 16); }
+
+uint16_t bf16_of(ValueStyle style, uint16_t random) {
+    static constexpr uint16_t kCorners[] = {
+        0x0000, 0x8000,                  // zeros
+        0x0001, 0x8001, 0x007f, 0x807f,  // subnormals
+        0x0080, 0x8080,                  // least normal numbers
+        0x7f7f, 0xff7f,                  // greatest finite ones
+        0x7f80, 0xff80,                  // infinities
+        0x7fc0, 0xffff, 0x7f81,          // NaN
+        0x3f80,                          // one
+    };
+    switch (style) {
+        case ValueStyle::kFull:
+            return random;
+        case ValueStyle::kSmall:
+            return moderate_bf16(random);
+        case ValueStyle::kExtremes:
+            // Products of two of them are near 2^-126 or 2^128, or far beyond.
+            return with_exponent(random, (random >> 12) % 2 == 0 ? 56 + (random >> 7) % 16
+                                                                 : 184 + (random >> 7) % 16);
+        case ValueStyle::kCorners:
+            return random % 64 == 0 ? kCorners[(random >> 6) % std::size(kCorners)]
+                                    : moderate_bf16(random);
+        case ValueStyle::kCancel:
+            return static_cast<uint16_t>((random & 0x8001) | 0x3f80);
+        case ValueStyle::kZeros:
+            return random & 0x8000;
+    }
+    return 0;
+}
+
+}  // namespace
+
+const char* to_string(ValueStyle style) {
+    switch (style) {
+        case ValueStyle::kFull:
+            return "full";
+        case ValueStyle::kSmall:
+            return "small";
+        case ValueStyle::kExtremes:
+            return "extremes";
+        case ValueStyle::kCorners:
+            return "corners";
+        case ValueStyle::kCancel:
+            return "cancel";
+        case ValueStyle::kZeros:
+            return "zeros";
+    }
+    return "";
+}
+
+ValueStyle random_style(std::mt19937_64& random) {
+    static constexpr ValueStyle kStyles[] = {
+        ValueStyle::kFull,     ValueStyle::kFull,    ValueStyle::kFull,    ValueStyle::kSmall,
+        ValueStyle::kSmall,    ValueStyle::kSmall,   ValueStyle::kSmall,   ValueStyle::kSmall,
+        ValueStyle::kExtremes, ValueStyle::kCorners, ValueStyle::kCorners, ValueStyle::kCorners,
+        ValueStyle::kCorners,  ValueStyle::kCancel,  ValueStyle::kCancel,  ValueStyle::kZeros};
+    return kStyles[random() % std::size(kStyles)];
+}
+
+void random_values(std::mt19937_64& random, arch::Dtype dtype, ValueStyle style,
+                   std::span<std::byte> data) {
+    // Random bits first, eight bytes at a time: data of large arrays is many.
+    for (size_t i = 0; i < data.size(); i += sizeof(uint64_t)) {
+        const uint64_t bits = random();
+        std::memcpy(data.data() + i, &bits, std::min(sizeof bits, data.size() - i));
+    }
+    if (style == ValueStyle::kFull) return;
+    if (dtype == arch::Dtype::kInt8) {
+        for (std::byte& value : data)
+            value = std::byte{int8_of(style, static_cast<uint8_t>(value))};
+        return;
+    }
+    for (size_t i = 0; i + 1 < data.size(); i += 2) {
+        uint16_t value = 0;
+        std::memcpy(&value, data.data() + i, sizeof value);
+        value = bf16_of(style, value);
+        std::memcpy(data.data() + i, &value, sizeof value);
+    }
+}
+
+}  // namespace tandem::cosim

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cosim/rtl_sources.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "arch/error.h"
+
+namespace tandem::cosim {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> text_of(const fs::path& path) {
+    std::error_code error;
+    std::ifstream in(path, std::ios::binary);
+    if (!in || !fs::is_regular_file(path, error)) return std::nullopt;
+    return std::string{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+fs::path resolved(const fs::path& path) {
+    std::error_code error;
+    const fs::path place = fs::weakly_canonical(path, error);
+    return error ? fs::absolute(path).lexically_normal() : place;
+}
+
+/// $NAME, ${NAME}, $(NAME), as Verilator replaces them.
+std::string with_environment(std::string_view word) {
+    std::string text;
+    for (size_t at = 0; at < word.size();) {
+        if (word[at] != '$') {
+            text += word[at++];
+            continue;
+        }
+        size_t start = at + 1;
+        const char close = start < word.size() && word[start] == '{'   ? '}'
+                           : start < word.size() && word[start] == '(' ? ')'
+                                                                       : '\0';
+        if (close != '\0') ++start;
+        size_t end = start;
+        while (end < word.size() &&
+               (std::isalnum(static_cast<unsigned char>(word[end])) != 0 || word[end] == '_'))
+            ++end;
+        const std::string name(word.substr(start, end - start));
+        if (const char* value = std::getenv(name.c_str())) text += value;
+        at = close != '\0' && end < word.size() ? end + 1 : end;
+    }
+    return text;
+}
+
+/// Words of a file list, without its comments.
+std::vector<std::string> words_of(const std::string& text) {
+    std::vector<std::string> words;
+    std::string word;
+    const auto close = [&] {
+        if (!word.empty()) words.push_back(with_environment(word));
+        word.clear();
+    };
+    for (size_t at = 0; at < text.size(); ++at) {
+        const bool line_comment =
+            text.compare(at, 2, "//") == 0 || (text[at] == '#' && word.empty());
+        if (line_comment) {
+            at = text.find('\n', at);
+        } else if (text.compare(at, 2, "/*") == 0) {
+            at = text.find("*/", at + 2);
+            if (at != text.npos) ++at;
+        } else if (std::isspace(static_cast<unsigned char>(text[at])) == 0) {
+            if (text[at] != '"') word += text[at];
+            continue;
+        }
+        close();
+        if (at == text.npos) break;
+    }
+    close();
+    return words;
+}
+
+bool looks_like_source(const fs::path& file) {
+    const std::string ending = file.extension().string();
+    return ending == ".sv" || ending == ".v" || ending == ".svh" || ending == ".vh" ||
+           ending == ".h" || ending == ".inc";
+}
+
+}  // namespace
+
+RtlSources::RtlSources(const fs::path& filelist)
+    : top_folder_(resolved(fs::absolute(filelist).parent_path())) {
+    folders_.insert(top_folder_);
+    if (!text_of(filelist)) throw UserError(filelist.string() + " cannot be read");
+    read_list(filelist, top_folder_);
+    add_included();
+}
+
+void RtlSources::read_list(const fs::path& list, const fs::path& base) {
+    const auto text = text_of(list);
+    if (!text || !files_.insert(resolved(list)).second) return;
+    const auto words = words_of(*text);
+    for (size_t i = 0; i < words.size(); ++i) {
+        const std::string& word = words[i];
+        const auto next = [&]() -> std::string { return i + 1 < words.size() ? words[++i] : ""; };
+        if (word == "-f") {
+            read_list(base / next(), top_folder_);  // relative to where Verilator runs
+        } else if (word == "-F") {
+            const fs::path nested = base / next();
+            read_list(nested, resolved(nested).parent_path());
+        } else if (word == "-v") {
+            add_source(base / next());
+        } else if (word == "-y") {
+            add_folder(base / next());
+        } else if (word == "-I") {
+            folders_.insert(resolved(base / next()));
+        } else if (word.starts_with("-I")) {
+            folders_.insert(resolved(base / word.substr(2)));
+        } else if (word.starts_with("+incdir+")) {
+            for (size_t at = 8; at < word.size();) {
+                const size_t end = std::min(word.find('+', at), word.size());
+                folders_.insert(resolved(base / word.substr(at, end - at)));
+                at = end + 1;
+            }
+        } else if (!word.starts_with("-") && !word.starts_with("+")) {
+            add_source(base / word);
+        }
+    }
+}
+
+void RtlSources::add_source(const fs::path& file) {
+    std::error_code error;
+    if (fs::is_regular_file(file, error)) files_.insert(resolved(file));
+}
+
+/// A library folder: any of its files may be taken.
+void RtlSources::add_folder(const fs::path& folder) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error))
+        if (looks_like_source(entry.path())) add_source(entry.path());
+    folders_.insert(resolved(folder));
+}
+
+void RtlSources::add_included() {
+    std::set<fs::path> unread = files_;
+    while (!unread.empty()) {
+        std::set<fs::path> next;
+        for (const fs::path& file : unread) add_includes_of(file, next);
+        for (const fs::path& file : next) files_.insert(file);
+        unread = std::move(next);
+    }
+}
+
+void RtlSources::add_includes_of(const fs::path& file, std::set<fs::path>& next) {
+    constexpr std::string_view kInclude = "`include";
+    const auto text = text_of(file);
+    if (!text) return;
+    for (size_t at = text->find(kInclude); at != text->npos; at = text->find(kInclude, at + 1)) {
+        const size_t open = text->find_first_not_of(" \t", at + kInclude.size());
+        if (open == text->npos) break;
+        if ((*text)[open] != '"' && (*text)[open] != '<') {  // a macro names the file
+            for (const fs::path& folder : std::set<fs::path>(folders_)) {
+                std::error_code error;
+                for (const auto& entry : fs::directory_iterator(folder, error))
+                    if (looks_like_source(entry.path()) && !files_.contains(resolved(entry.path())))
+                        next.insert(resolved(entry.path()));
+            }
+            continue;
+        }
+        const size_t close = text->find((*text)[open] == '"' ? '"' : '>', open + 1);
+        if (close == text->npos) break;
+        const std::string name = text->substr(open + 1, close - open - 1);
+        auto folders = folders_;
+        folders.insert(file.parent_path());
+        for (const fs::path& folder : folders) {
+            std::error_code error;
+            const fs::path found = resolved(folder / name);
+            if (fs::is_regular_file(found, error) && !files_.contains(found)) next.insert(found);
+        }
+    }
+}
+
+void RtlSources::add_to(Fnv128& hash) const {
+    for (const fs::path& file : files_) {
+        hash.add(file.lexically_relative(top_folder_).string());
+        hash.add(text_of(file).value_or(""));
+    }
+    // Where included files are looked for decides which one is taken.
+    for (const fs::path& folder : folders_)
+        hash.add(folder.lexically_relative(top_folder_).string());
+}
+
+bool RtlSources::contains(const fs::path& file) const { return files_.contains(resolved(file)); }
+
+}  // namespace tandem::cosim
