@@ -1,17 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Verilated array of a chip: found in the cache or built on demand.
+// The Verilated array of a chip: found in the cache or built on demand, in one of the forms of
+// Tandem's own RTL or from RTL that a user brings.
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "arch/chip_config.h"
 #include "cosim/array_builder.h"
+#include "systemc/mxu/mxu_engine.h"
 
 namespace tandem::tools {
 
-/// Prints progress on stderr while it builds. Throws UserError when the array cannot be built.
-std::shared_ptr<cosim::ArrayLibrary> load_array(const arch::ChipConfig& chip);
-std::shared_ptr<cosim::ArrayLibrary> load_array(uint32_t rows, uint32_t cols,
-                                                uint32_t accumulator_rows);
+/// Which RTL; the options --form, --rtl, --rtl-top, --rtl-timing.
+struct ArrayChoice {
+    std::string form = "flat";
+    std::string rtl;         ///< file list of another array; empty: Tandem's own
+    std::string rtl_top;     ///< its top module
+    std::string rtl_timing;  ///< its declaration; empty: TOP.yaml beside the file list
+
+    bool other() const { return !rtl.empty(); }
+    /// As on a command line, with a leading blank; empty when all is default.
+    std::string to_string() const;
+};
+
+/// An array and the shape that model and co-simulation have to take for it: that of another array
+/// says in `declared` what its declaration file promises.
+struct LoadedArray {
+    std::shared_ptr<cosim::ArrayLibrary> library;
+    mxu::MxuShape shape;
+};
+
+/// Of a chip's array, with what another array declares. Builds nothing.
+mxu::MxuShape array_shape(const arch::ChipConfig& chip, const ArrayChoice& choice = {});
+
+/// Prints progress on stderr while it builds. A foreign array is probed once it is loaded. Throws
+/// UserError when the array cannot be built, or is not what it declares.
+LoadedArray load_array(const arch::ChipConfig& chip, const ArrayChoice& choice = {});
+LoadedArray load_array(const mxu::MxuShape& shape, const ArrayChoice& choice = {});
 
 }  // namespace tandem::tools

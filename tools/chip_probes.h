@@ -27,7 +27,7 @@ class ChipProbes {
                     .c_str();
             probes.push_back({scope, "instruction", probe.text, sizeof probe.text * 8});
             probes.push_back({scope, "index", &probe.instruction, 32});
-            probes.push_back({scope, "state", &probe.state, 2});
+            probes.push_back({scope, "state", probe.state, sizeof probe.state * 8});
             probes.push_back({scope, "queue_depth", &probe.queue_depth, 16});
         }
         return probes;

@@ -13,16 +13,17 @@ namespace tandem::tools {
 namespace {
 
 void print_row(const arch::ChipConfig& chip) {
-    fmt::print("{:<12} {:>9} {:>7.0f} {:>10.2f} {:>9.1f} {:>9.0f}  {}\n", chip.name,
-               fmt::format("{}x{}", chip.mxu.rows, chip.mxu.cols),
+    fmt::print("{:<16} {:>9} {:>5} {:>8} {:>4} {:>7.0f} {:>10.2f} {:>9.1f} {:>9.0f}  {}\n",
+               chip.name, fmt::format("{}x{}", chip.mxu.rows, chip.mxu.cols),
+               arch::to_string(chip.mxu.dtype), chip.mxu.pipeline, chip.mxu.sum4 ? "yes" : "no",
                static_cast<double>(chip.clock_hz) / 1e6, chip.peak_ops_per_second() / 1e12,
                static_cast<double>(chip.memory.bytes_per_second) / 1e9, chip.ridge_ops_per_byte(),
                chip.description);
 }
 
 int list() {
-    fmt::print("{:<12} {:>9} {:>7} {:>10} {:>9} {:>9}  {}\n", "name", "array", "MHz", "peak TOPS",
-               "GB/s", "ops/byte", "description");
+    fmt::print("{:<16} {:>9} {:>5} {:>8} {:>4} {:>7} {:>10} {:>9} {:>9}  {}\n", "name", "array",
+               "dtype", "pipeline", "sum4", "MHz", "peak TOPS", "GB/s", "ops/byte", "description");
     for (const auto& name : arch::shipped_chips(chips_dir()))
         print_row(arch::find_chip(name, chips_dir()));
     return kGood;
@@ -35,9 +36,16 @@ int show(const std::string& name) {
         fmt::print("  {:<22}{}\n", key, value);
     };
     line("clock", fmt::format("{:.0f} MHz", static_cast<double>(chip.clock_hz) / 1e6));
-    line("array", fmt::format("{} x {} {}", chip.mxu.rows, chip.mxu.cols, chip.mxu.dtype));
-    line("accumulators",
-         fmt::format("{} rows x {} x int32", chip.mxu.accumulator_rows, chip.mxu.cols));
+    line("array",
+         fmt::format("{} x {} {}", chip.mxu.rows, chip.mxu.cols, arch::to_string(chip.mxu.dtype)));
+    line("pipeline",
+         fmt::format("a register every {}",
+                     chip.mxu.pipeline == 1 ? "PE" : fmt::format("{} PEs", chip.mxu.pipeline)));
+    if (chip.mxu.dtype == arch::Dtype::kBf16)
+        line("sum4", chip.mxu.sum4 ? "four products added with one rounding"
+                                   : "no: products added one by one");
+    line("accumulators", fmt::format("{} rows x {} x {}", chip.mxu.accumulator_rows, chip.mxu.cols,
+                                     chip.mxu.dtype == arch::Dtype::kBf16 ? "fp32" : "int32"));
     line("weight FIFO",
          fmt::format("{} tiles of {} B", chip.mxu.weight_fifo_tiles, chip.tile_bytes()));
     line("unified buffer", fmt::format("{} B", chip.unified_buffer_bytes));

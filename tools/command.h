@@ -7,6 +7,10 @@
 #include <functional>
 #include <string>
 
+#include "systemc/mxu/mxu_engine.h"
+#include "tools/arrays.h"
+#include "tools/wave_window.h"
+
 namespace tandem::tools {
 
 // Exit statuses, a contract.
@@ -18,24 +22,24 @@ inline constexpr int kFault = 3;      ///< a fault of Tandem itself
 /// Set by the subcommand that was chosen; run after the command line has been parsed.
 using Action = std::function<int()>;
 
-/// An array by its size, as options of a subcommand.
-struct ArrayArguments {
-    uint32_t rows = 16, cols = 16, accumulator_rows = 256;
-    std::string dtype = "int8";
+/// --form, --rtl, --rtl-top, --rtl-timing.
+void add_rtl_options(CLI::App& command, ArrayChoice& choice);
 
-    void add_to(CLI::App& command) {
-        const auto size = CLI::Range(1u, 256u);
-        command.add_option("--rows", rows, "rows of the array")->check(size)->capture_default_str();
-        command.add_option("--cols", cols, "columns of the array")
-            ->check(size)
-            ->capture_default_str();
-        command.add_option("--accumulators", accumulator_rows, "accumulator rows")
-            ->check(CLI::Range(2u, 65536u))
-            ->capture_default_str();
-        command.add_option("--dtype", dtype, "element type")
-            ->check(CLI::IsMember({"int8"}))
-            ->capture_default_str();
-    }
+/// --wave and its window.
+void add_wave_options(CLI::App& command, WaveOptions& wave);
+
+/// An array by its parameters, as options of a subcommand.
+struct ArrayArguments {
+    uint32_t rows = 16, cols = 16, accumulator_rows = 256, pipeline = 1;
+    std::string dtype = "int8";
+    bool sum4 = false;
+    ArrayChoice choice;
+
+    void add_to(CLI::App& command);
+    /// Throws UserError when the parameters do not go together.
+    mxu::MxuShape shape() const;
+    /// The same array on another command line; what is default is left out, but not the sizes.
+    std::string to_string() const;
 };
 
 void add_chips_command(CLI::App& app, Action& action);

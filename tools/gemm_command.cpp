@@ -99,6 +99,8 @@ int gemm(GemmArguments a) {
     a.session.functional = a.mode == "functional";
     a.session.trace_path = a.trace;
     a.session.wave_path = "tandem_divergence_gemm.fst";
+    if (a.session.backend == "tlm" && !a.session.wave.path.empty())
+        throw UserError("--wave needs --backend rtl or tandem: the RTL's signals are recorded");
     Progress progress("instructions");
     a.session.progress = [&](uint64_t done, uint64_t total) { progress.update(done, total); };
     const auto start = std::chrono::steady_clock::now();
@@ -115,6 +117,7 @@ int gemm(GemmArguments a) {
     report.samples = 1;
     report.rerun = fmt::format("tandem gemm {} {} {} --chip {} --backend {} --host {} --seed {}",
                                a.m, a.k, a.n, a.chip, a.session.backend, a.session.host, a.seed);
+    report.rerun += a.session.array.to_string();
     if (result.injected) report.rerun += " --inject '" + result.injected->to_string() + "'";
     if (a.session.functional && !result.divergence && result.failure.empty()) {
         report.check.compared = true;
@@ -149,6 +152,8 @@ void add_gemm_command(CLI::App& app, Action& action) {
     command->add_option("--mode", a->mode, "functional: data and time; timing: time only")
         ->check(CLI::IsMember({"functional", "timing"}))
         ->capture_default_str();
+    add_rtl_options(*command, a->session.array);
+    add_wave_options(*command, a->session.wave);
     command->add_option("--seed", a->seed, "of the matrices")->capture_default_str();
     command->add_option("--inject", a->session.inject,
                         "flip a bit of the RTL: pe[R][C].psum:bitB@cycle=T, or seed=N");

@@ -42,6 +42,7 @@ arch::Program load_program(const std::string& model, const arch::ChipConfig& chi
     const auto extension = std::filesystem::path(model).extension();
     if (extension == ".tpu") {
         auto program = arch::read_program(model);
+        arch::require_int8_array(chip, model);
         if (program.hash != chip.hash())
             throw UserError(
                 model, "chip", fmt::format("{} (hash {:016x})", chip.name, chip.hash()),

@@ -27,6 +27,10 @@ std::filesystem::path firmware_elf() {
     return std::filesystem::path(TANDEM_BUILD_BINARY_DIR) / "firmware" / "inference.elf";
 }
 
+std::filesystem::path float_filter() {
+    return std::filesystem::path(TANDEM_BUILD_BINARY_DIR) / "tandem-float-filter";
+}
+
 std::filesystem::path array_cache_dir() {
     if (const char* dir = environment("TANDEM_ARRAY_CACHE")) return dir;
     const std::filesystem::path built = std::filesystem::path(TANDEM_BUILD_BINARY_DIR) / "arrays";

@@ -9,6 +9,7 @@ namespace tandem::tools {
 std::filesystem::path source_dir();  ///< root of the source tree (TANDEM_SOURCE_DIR overrides)
 std::filesystem::path chips_dir();
 std::filesystem::path firmware_elf();     ///< of the RISC-V host CPU
+std::filesystem::path float_filter();     ///< of GTKWave, for bf16 and fp32
 std::filesystem::path array_cache_dir();  ///< Verilated arrays (TANDEM_ARRAY_CACHE overrides)
 
 }  // namespace tandem::tools

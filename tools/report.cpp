@@ -55,6 +55,8 @@ json divergence_json(const arch::Program& program, const SessionResult& result,
     for (const char* key :
          {"pe_row", "pe_col", "pe_register", "pe_cycle", "k_step", "pe_expected", "pe_actual"})
         out[key] = nullptr;
+    out["unit"] = divergence.unit.empty() ? json() : json(divergence.unit);
+    out["signal"] = divergence.signal.empty() ? json() : json(divergence.signal);
     if (divergence.pe) {
         out["pe_row"] = divergence.pe->pe_row;
         out["pe_col"] = divergence.pe->pe_col;
@@ -189,6 +191,11 @@ json make_report(const arch::ChipConfig& chip, const arch::Program& program,
     report["checks"] = checks_json(result, run);
     report["laws_broken"] = broken_laws(chip, program, result, runs);
     if (result.injected) report["injected"] = result.injected->to_string();
+    if (result.wave.record.any || !result.wave.note.empty())
+        report["wave"] = {{"from_cycle", result.wave.record.from},
+                          {"to_cycle", result.wave.record.to},
+                          {"gtkw", result.wave.gtkw},
+                          {"note", result.wave.note}};
     if (result.divergence) report["first_divergence"] = divergence_json(program, result, run);
     return report;
 }
@@ -225,6 +232,10 @@ void print_divergence(const arch::Program& program, const SessionResult& result,
                  d["pe_register"].get<std::string>(), d["pe_cycle"].get<uint64_t>(),
                  d["k_step"].get<uint32_t>(), d["pe_expected"].get<int64_t>(),
                  d["pe_actual"].get<int64_t>()));
+    if (result.divergence->net)
+        line("first wrong", cosim::net_text(*result.divergence->net));
+    else if (!result.divergence->pe && !result.divergence->unit.empty())
+        line("first wrong", "unit " + result.divergence->unit);
     if (!result.divergence->note.empty()) line("note", result.divergence->note);
     line("again", run.rerun);
     if (!result.divergence->wave.empty()) {
@@ -250,6 +261,10 @@ void print_summary(const arch::ChipConfig& chip, const arch::Program& program,
     if (result.injected)
         fmt::print("  injected {}{}\n", result.injected->to_string(),
                    result.divergence ? "" : ": no output row changed");
+    if (result.wave.record.any)
+        fmt::print("  wave: cycles {} to {}; look: gtkwave {}\n", result.wave.record.from,
+                   result.wave.record.to, result.wave.gtkw);
+    if (!result.wave.note.empty()) fmt::print("  no whole wave: {}\n", result.wave.note);
     if (result.layer_bytes_compared != 0 && !result.layer_mismatch)
         fmt::print("  layers: {} bytes equal\n", result.layer_bytes_compared);
     if (run.check.compared && run.check.mismatches == 0)

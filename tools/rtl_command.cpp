@@ -17,16 +17,23 @@ void add_rtl_command(CLI::App& app, Action& action) {
     auto* command = rtl->add_subcommand("build", "Verilate an array, unless it is in the cache");
     auto a = std::make_shared<Arguments>();
     command->add_option("--chip", a->chip,
-                        "the array of this chip (then the sizes below do not count)");
+                        "the array of this chip (then sizes and types below do not count)");
     a->add_to(*command);
     command->callback([&action, a] {
         action = [a] {
-            const auto library = a->chip.empty()
-                                     ? load_array(a->rows, a->cols, a->accumulator_rows)
-                                     : load_array(arch::find_chip(a->chip, chips_dir()));
-            const auto& info = library->info();
-            fmt::print("{}x{} {}, {} accumulator rows: build key {}\n", info.rows, info.cols,
-                       info.dtype, info.acc_depth, info.build_key);
+            const auto array = a->chip.empty()
+                                   ? load_array(a->shape(), a->choice)
+                                   : load_array(arch::find_chip(a->chip, chips_dir()), a->choice);
+            const auto& info = array.library->info();
+            std::string kind = info.dtype;
+            if (info.pipeline != 1) kind += fmt::format(", pipeline {}", info.pipeline);
+            if (info.sum4 != 0) kind += ", sum4";
+            fmt::print("{}x{} {}, {} accumulator rows, form {}: build key {}\n", info.rows,
+                       info.cols, kind, info.acc_depth, info.form, info.build_key);
+            const auto timing = mxu::timing(array.shape);
+            fmt::print("{} commit latency {}, weight interval {}, weight latency {} cycles\n",
+                       array.shape.declared ? "declared and measured:" : "timing:",
+                       timing.commit_latency, timing.weight_interval, timing.weight_latency);
             return kGood;
         };
     });

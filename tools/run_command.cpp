@@ -24,7 +24,7 @@ struct RunArguments {
     std::string chip = "test_16x16";
     std::string mode = "functional", level = "at";
     std::vector<std::string> inputs, expects;
-    std::string layers, labels, output, json, trace, wave;
+    std::string layers, labels, output, json, trace;
     uint32_t count = 0;
     uint64_t seed = 0;
     bool verbose = false;
@@ -99,6 +99,7 @@ std::string rerun_command(const RunArguments& a, const SessionResult& result) {
     if (a.model_options.batch != 1) text += fmt::format(" --batch {}", a.model_options.batch);
     if (a.model_options.rounding != "single") text += " --rounding " + a.model_options.rounding;
     if (a.inputs.empty()) text += fmt::format(" --seed {}", a.seed);
+    text += a.session.array.to_string();
     if (result.injected) text += " --inject '" + result.injected->to_string() + "'";
     return text;
 }
@@ -139,10 +140,9 @@ int run(RunArguments arguments) {
             "--mode timing moves no data: --expect, --layers, --labels and --output need --mode "
             "functional");
     arguments.session.trace_path = arguments.trace;
-    arguments.session.full_wave_path = arguments.wave;
     arguments.session.wave_path = fmt::format(
         "tandem_divergence_{}.fst", std::filesystem::path(arguments.model).stem().string());
-    if (arguments.session.backend == "tlm" && !arguments.wave.empty())
+    if (arguments.session.backend == "tlm" && !arguments.session.wave.path.empty())
         throw UserError("--wave needs --backend rtl or tandem: the RTL's signals are recorded");
     if (arguments.verbose)
         arguments.session.console = [](std::string_view text) {
@@ -204,6 +204,7 @@ void add_run_command(CLI::App& app, Action& action) {
                      "level of abstraction: at, approximately timed with contention (the only one)")
         ->check(CLI::IsMember({"at"}))
         ->capture_default_str();
+    add_rtl_options(*command, a->session.array);
     command
         ->add_option("--rounding", a->model_options.rounding,
                      "TFLite's convention for requantisation")
@@ -222,8 +223,7 @@ void add_run_command(CLI::App& app, Action& action) {
     command->add_option("--count", a->count, "only the first N samples");
     command->add_option("--json", a->json, "write the report to this file");
     command->add_option("--trace", a->trace, "write a timeline for Perfetto or chrome://tracing");
-    command->add_option("--wave", a->wave,
-                        "write a waveform of the whole run (FST; backends rtl and tandem)");
+    add_wave_options(*command, a->session.wave);
     command->add_option("--inject", a->session.inject,
                         "flip a bit of the RTL: pe[R][C].psum:bitB@cycle=T (.weight, .activation, "
                         ".shadow), or seed=N");

@@ -16,11 +16,13 @@ constexpr uint64_t kMaxTraceEvents = 2'000'000;  // some 200 MB; later ones are 
 }
 
 RunObserver::RunObserver(const arch::ChipConfig& chip, const arch::Program& program, uint32_t runs,
-                         const SessionOptions& options, sim::UnifiedBuffer& buffer)
+                         const SessionOptions& options, sim::UnifiedBuffer& buffer,
+                         WaveWindow& wave)
     : chip_(chip),
       program_(program),
       options_(options),
       buffer_(buffer),
+      wave_(wave),
       total_(program.instructions.size() * uint64_t{runs}),
       spans_(program.nodes.size()),
       layers_(program.nodes.size()),
@@ -44,8 +46,13 @@ RunObserver::~RunObserver() {
         trace_ << "{\"name\":\"end\",\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":0}]}\n";
 }
 
+void RunObserver::on_start(isa::Unit, uint32_t index, sim::Cycle start) {
+    wave_.on_start(index, start);
+}
+
 void RunObserver::on_retire(isa::Unit unit, uint32_t index, sim::Cycle start, sim::Cycle end) {
     ++retired_;
+    wave_.on_retire(index, end);
     if (options_.progress) options_.progress(retired_, total_);
     if (index >= program_.sources.size()) return;
     if (trace_.is_open()) trace(unit, index, start, end);

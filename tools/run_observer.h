@@ -16,9 +16,10 @@ namespace tandem::tools {
 class RunObserver final : public sim::ChipObserver {
   public:
     RunObserver(const arch::ChipConfig& chip, const arch::Program& program, uint32_t runs,
-                const SessionOptions& options, sim::UnifiedBuffer& buffer);
+                const SessionOptions& options, sim::UnifiedBuffer& buffer, WaveWindow& wave);
     ~RunObserver() override;
 
+    void on_start(isa::Unit unit, uint32_t index, sim::Cycle start) override;
     void on_retire(isa::Unit unit, uint32_t index, sim::Cycle start, sim::Cycle end) override;
     void collect(SessionResult& result) const;
 
@@ -35,6 +36,7 @@ class RunObserver final : public sim::ChipObserver {
     const arch::Program& program_;
     const SessionOptions& options_;
     sim::UnifiedBuffer& buffer_;
+    WaveWindow& wave_;
     const uint64_t total_;
     uint64_t retired_ = 0;
     uint64_t run_ = 0;

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstring>
 
 #include "arch/error.h"
 #include "cosim/gtkw.h"
+#include "cosim/pe_probes.h"
 #include "cosim/rtl_mxu_engine.h"
 #include "cosim/tandem_engine.h"
 #include "firmware/include/tandem/platform.h"
@@ -37,7 +37,11 @@ class Session {
   public:
     Session(const arch::ChipConfig& chip, const arch::Program& program, uint32_t runs,
             const SessionOptions& options)
-        : config_(chip), program_(program), runs_(runs), options_(options) {
+        : config_(chip),
+          program_(program),
+          runs_(runs),
+          options_(options),
+          wave_(options.wave, program) {
         sim::Clock::set_resolution();
         // That sc_stop() was called is no news to the user.
         sc_core::sc_report_handler::set_actions(sc_core::SC_ID_SIMULATION_STOP_CALLED_TWICE_,
@@ -59,8 +63,13 @@ class Session {
         chip_->irq_out().bind(irq_);
         host_->irq_in.bind(irq_);
         observer_ = std::make_unique<RunObserver>(config_, program_, runs_, options_,
-                                                  chip_->unified_buffer());
+                                                  chip_->unified_buffer(), wave_);
         chip_->services().set_observer(observer_.get());
+        if (rtl_ == nullptr || options_.wave.path.empty()) return;
+        cosim::WaveRequest request;
+        request.period_fs = period_fs();
+        request.probes = all_probes();
+        wave_.begin(*rtl_, request);
     }
 
     SessionResult run(const std::vector<uint8_t>& inputs) {
@@ -93,16 +102,15 @@ class Session {
     }
 
     std::unique_ptr<mxu::MxuEngine> make_engine() {
-        const mxu::MxuShape shape{config_.mxu.rows, config_.mxu.cols, config_.mxu.accumulator_rows};
         if (options_.backend == "tlm") {
             if (!options_.inject.empty())
                 throw UserError(
                     "--inject needs --backend rtl or tandem: it flips a bit of the RTL");
-            return std::make_unique<mxu::TlmMxuEngine>(shape);
+            return std::make_unique<mxu::TlmMxuEngine>(array_shape(config_, options_.array));
         }
         if (!options_.functional)
             throw UserError("--mode timing moves no data: it goes with --backend tlm only");
-        auto library = load_array(config_);
+        const auto [library, shape] = load_array(config_, options_.array);
         std::unique_ptr<mxu::MxuEngine> engine;
         if (options_.backend == "rtl") {
             auto rtl = std::make_unique<cosim::RtlMxuEngine>(shape, library);
@@ -115,35 +123,53 @@ class Session {
             rtl_ = &tandem->rtl();
             engine = std::move(tandem);
         }
-        if (!options_.inject.empty()) rtl_->inject(injection());
-        if (!options_.full_wave_path.empty())
-            rtl_->record({options_.full_wave_path, 0, period_ps(), {}});
+        if (!options_.inject.empty()) rtl_->inject(injection(shape));
         return engine;
     }
 
+    bool all_pes() const {
+        return uint64_t{config_.mxu.rows} * config_.mxu.cols <= cosim::kMostRecordedPes;
+    }
+
+    /// Of the model, and of all PEs if they are few.
+    std::vector<TandemProbe> all_probes() {
+        auto probes = probes_->list();
+        for (uint32_t r = 0; all_pes() && r < config_.mxu.rows; ++r)
+            for (uint32_t c = 0; c < config_.mxu.cols; ++c) pe_probes_.add(*rtl_, r, c);
+        probes.insert(probes.end(), pe_probes_.list().begin(), pe_probes_.list().end());
+        return probes;
+    }
+
+    cosim::SaveFileRequest save_file(const std::string& wave, uint64_t marker) const {
+        cosim::SaveFileRequest request;
+        request.wave = wave;
+        request.period_fs = period_fs();
+        request.marker = marker;
+        request.shape = rtl_->shape();
+        for (const sim::Unit* unit : chip_->units())
+            request.model_units.emplace_back(isa::kUnitNames[static_cast<size_t>(unit->unit())]);
+        request.float_filter = float_filter().string();
+        return request;
+    }
+
     /// Of a wave's time axis.
-    uint64_t period_ps() const { return 1'000'000'000'000ull / config_.clock_hz; }
+    uint64_t period_fs() const { return 1'000'000'000'000'000ull / config_.clock_hz; }
 
     cosim::TandemOptions tandem_options() {
         cosim::TandemOptions tandem;
         tandem.wave_path = options_.wave_path;
-        tandem.period_ps = period_ps();
+        tandem.period_fs = period_fs();
         tandem.model_probes = [this] { return probes_->list(); };
         tandem.on_divergence = [](const cosim::Divergence&) { sc_core::sc_stop(); };
-        tandem.keep_checkpoints = options_.full_wave_path.empty();
+        // A copy of the simulation would write to the same file.
+        tandem.keep_checkpoints = !options_.wave.whole_run();
         return tandem;
     }
 
-    cosim::Injection injection() const {
-        const auto& text = options_.inject;
-        if (!text.starts_with("seed="))
-            return cosim::parse_injection(text, config_.mxu.rows, config_.mxu.cols);
-        uint64_t seed = 0;
-        const auto [end, error] = std::from_chars(text.data() + 5, text.data() + text.size(), seed);
-        if (error != std::errc{} || end != text.data() + text.size())
-            throw UserError("--inject", "seed", "seed=N with a whole number N", text);
-        return cosim::random_injection(seed, config_.mxu.rows, config_.mxu.cols,
-                                       total_activation_rows(program_, runs_));
+    cosim::Injection injection(const mxu::MxuShape& shape) const {
+        if (const auto seed = cosim::parse_injection_seed(options_.inject))
+            return cosim::random_injection(*seed, shape, total_activation_rows(program_, runs_));
+        return cosim::parse_injection(options_.inject, shape);
     }
 
     void collect(SessionResult& result) {
@@ -170,19 +196,38 @@ class Session {
         }
         if (rtl_ != nullptr) {
             rtl_->close_wave();
+            collect_wave(result);
             result.injected = rtl_->injected();
             if (tandem_ == nullptr) result.assertion = rtl_->failure();
         }
         collect_job(result);
     }
 
+    void collect_wave(SessionResult& result) {
+        if (options_.wave.path.empty()) return;
+        result.wave.record = rtl_->wave_record();
+        if (!result.wave.record.any)
+            result.wave.note = options_.wave.path + " cannot be written, or its window never came";
+        else if (!cosim::fst_is_complete(options_.wave.path))
+            result.wave.note = options_.wave.path + " is incomplete: is the disk full?";
+        else if (result.wave.record.too_large)
+            result.wave.note =
+                fmt::format("{} was ended after cycle {}: more than {} MB (--wave-limit)",
+                            options_.wave.path, result.wave.record.to, options_.wave.limit_mb);
+        if (!result.wave.record.any) return;
+        auto request = save_file(options_.wave.path, result.wave.record.from);
+        request.all_pes = all_pes();
+        result.wave.gtkw = cosim::write_gtkw(request);
+    }
+
     void collect_divergence(SessionResult& result) {
         result.divergence_instruction = chip_->mxu().instruction_of_block(result.divergence->block);
         if (result.divergence->wave.empty()) return;
-        std::vector<std::string> units;
-        for (const sim::Unit* unit : chip_->units())
-            units.emplace_back(isa::kUnitNames[static_cast<size_t>(unit->unit())]);
-        result.gtkw = cosim::write_gtkw(*result.divergence, tandem_->shape(), period_ps(), units);
+        const cosim::Divergence& divergence = *result.divergence;
+        auto request =
+            save_file(divergence.wave, divergence.pe ? divergence.pe->cycle : divergence.cycle_rtl);
+        request.wrong_pe = divergence.pe;
+        result.gtkw = cosim::write_gtkw(request);
     }
 
     void collect_job(SessionResult& result) {
@@ -204,6 +249,8 @@ class Session {
     const arch::Program& program_;
     const uint32_t runs_;
     const SessionOptions& options_;
+    WaveWindow wave_;
+    cosim::PeProbes pe_probes_;
     std::vector<uint8_t> image_;
     std::unique_ptr<sim::TpuChip> chip_;
     std::unique_ptr<host::HostSystem> host_;

@@ -15,7 +15,10 @@
 #include "arch/program.h"
 #include "cosim/divergence.h"
 #include "cosim/injection.h"
+#include "cosim/rtl_mxu_engine.h"
 #include "systemc/kernel/cycle_account.h"
+#include "tools/wave_window.h"
+#include "tools/arrays.h"
 
 namespace tandem::tools {
 
@@ -23,15 +26,23 @@ struct SessionOptions {
     std::string backend = "tlm";  ///< tlm, rtl, tandem
     std::string host = "riscv";   ///< riscv, native
     bool functional = true;
+    ArrayChoice array;                 ///< which RTL; backends rtl and tandem
     std::string inject;                ///< --inject, or empty
     std::string wave_path;             ///< of the window around a divergence
-    std::string full_wave_path;        ///< of the whole run; empty: none
+    WaveOptions wave;                  ///< on request
     std::string trace_path;            ///< timeline for Perfetto; empty: none
     uint64_t timeout_us = 60'000'000;  ///< simulated time for one inference, as the driver sees it
     std::vector<uint8_t>
         layers;  ///< expected outputs of all operators of the first sample; empty: do not compare
     std::function<void(std::string_view)> console;                ///< what the firmware prints
     std::function<void(uint64_t done, uint64_t total)> progress;  ///< instructions retired
+};
+
+/// How a recording on request went.
+struct WaveResult {
+    cosim::WaveRecord record;
+    std::string gtkw;  ///< save file for it
+    std::string note;  ///< why it is not there, or not whole
 };
 
 struct LayerStatistics {
@@ -68,6 +79,7 @@ struct SessionResult {
     std::optional<cosim::Divergence> divergence;
     std::optional<uint32_t> divergence_instruction;
     std::string gtkw;  ///< save file for the divergence's waveform, empty: none
+    WaveResult wave;   ///< on request
     std::optional<cosim::Injection> injected;
     std::string assertion;  ///< file and line of a failed assertion, backend rtl
     std::string failure;    ///< of firmware or device; empty: the job is done
