@@ -45,9 +45,9 @@ double run(mxu::MxuEngine& engine, const Load& load, uint32_t blocks, mxu::Cycle
     const auto start = std::chrono::steady_clock::now();
     for (uint32_t block = 0; block < blocks; ++block, ++id) {
         const uint32_t half = static_cast<uint32_t>(id % 2) * load.rows;
-        engine.push_weights({id, now + 1, load.tile});
+        engine.push_weights({id, now + 1, std::as_bytes(std::span(load.tile))});
         engine.push_rows({id, now + 1, load.rows, engine.shape().rows, half, true, block % 2 == 1,
-                          load.activations});
+                          std::as_bytes(std::span(load.activations))});
         if (block != 0) engine.push_read({id, now + 1, load.rows - half, load.rows, 1});
         while (engine.busy())
             if (const auto event = engine.advance(now + 100000)) now = event->cycle;
@@ -63,7 +63,7 @@ double median(std::vector<double> values) {
 nlohmann::json measure(uint32_t size) {
     const uint32_t rows = 1024;
     const mxu::MxuShape shape{size, size, 2 * rows};
-    const auto library = tools::load_array(size, size, shape.accumulator_rows);
+    const auto library = tools::load_array(shape).library;
     cosim::TandemOptions options;  // with checkpoints, as in a run
     mxu::TlmMxuEngine tlm(shape);
     cosim::RtlMxuEngine rtl(shape, library);

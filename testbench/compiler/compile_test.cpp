@@ -287,7 +287,7 @@ TEST(CompiledProgram, RejectsWhatTheChipCannotDo) {
     chip.memory.bytes = 128;
     EXPECT_THROW(compiler::compile(graph, chip), UserError);
     chip = test_chip(8, 8);
-    chip.mxu.dtype = "bf16";
+    chip.mxu.dtype = arch::Dtype::kBf16;
     EXPECT_THROW(compiler::compile(graph, chip), UserError);
 }
 

@@ -11,11 +11,7 @@ inline arch::ChipConfig test_chip(uint32_t rows, uint32_t cols) {
     arch::ChipConfig chip;
     chip.name = "test";
     chip.clock_hz = 500'000'000;
-    chip.mxu = {.rows = rows,
-                .cols = cols,
-                .dtype = "int8",
-                .accumulator_rows = 256,
-                .weight_fifo_tiles = 4};
+    chip.mxu = {.rows = rows, .cols = cols, .accumulator_rows = 256, .weight_fifo_tiles = 4};
     chip.unified_buffer_bytes = 64 * 1024;
     chip.memory = {.bytes = 64 << 20, .bytes_per_second = 4'000'000'000, .latency_ps = 100'000};
     chip.vector = {.lanes = 8, .latency_cycles = 8};

@@ -13,11 +13,8 @@ using compiler::MatmulGroup;
 using compiler::MatmulOp;
 
 arch::ChipConfig::Mxu array(uint32_t rows, uint32_t cols, uint32_t accumulator_rows) {
-    return {.rows = rows,
-            .cols = cols,
-            .dtype = "int8",
-            .accumulator_rows = accumulator_rows,
-            .weight_fifo_tiles = 4};
+    return {
+        .rows = rows, .cols = cols, .accumulator_rows = accumulator_rows, .weight_fifo_tiles = 4};
 }
 
 MatmulOp random_product(std::mt19937& random) {

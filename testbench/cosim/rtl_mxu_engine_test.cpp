@@ -14,12 +14,12 @@ using mxu::MxuEvent;
 class RtlEngine : public testing::Test {
   protected:
     void tile(Cycle from, int8_t value) {
-        engine_.push_weights({tiles_++, from, std::vector<int8_t>(64, value)});
+        engine_.push_weights({tiles_++, from, testbench::int8_bytes(64, value)});
     }
     void rows(Cycle from, uint32_t count, int8_t value, bool swap, uint32_t address = 0,
               bool accumulate = false) {
         engine_.push_rows({blocks_++, from, count, 8, address, swap, accumulate,
-                           std::vector<int8_t>(size_t{count} * 8, value)});
+                           testbench::int8_bytes(size_t{count} * 8, value)});
     }
     std::vector<MxuEvent> events(Cycle until) {
         std::vector<MxuEvent> found;
@@ -78,12 +78,8 @@ TEST_F(RtlEngine, AppliesAnUpsetAfterItsEdgeAndNotBefore) {
     tile(0, 2);
     rows(8, 1, 4, true);
     events(60);
-    const size_t index = (8 - 1 - 3) * 8 + (8 - 1 - 5);
-    const auto weight = [&] {
-        return static_cast<const int8_t*>(
-            engine_.state().weight)[index * engine_.state().weight_bytes];
-    };
-    engine_.inject(parse_injection("pe[3][5].weight:bit2@cycle=70", 8, 8));
+    const auto weight = [&] { return *static_cast<const int8_t*>(engine_.pe(3, 5).weight); };
+    engine_.inject(parse_injection("pe[3][5].weight:bit2@cycle=70", shape_));
     events(70);
     EXPECT_EQ(weight(), 2) << "before edge 70";
     events(71);
@@ -93,7 +89,7 @@ TEST_F(RtlEngine, AppliesAnUpsetAfterItsEdgeAndNotBefore) {
 TEST_F(RtlEngine, HitsTheRowThatAnUpsetIsMeantFor) {
     tile(0, 1);
     rows(8, 10, 1, true);
-    Injection injection = parse_injection("pe[7][0].psum:bit8@cycle=0", 8, 8);
+    Injection injection = parse_injection("pe[7][0].psum:bit8@cycle=0", shape_);
     injection.at_row = 4;
     engine_.inject(injection);
     events(100);
@@ -102,6 +98,44 @@ TEST_F(RtlEngine, HitsTheRowThatAnUpsetIsMeantFor) {
     for (uint32_t row = 0; row < 10; ++row)
         EXPECT_EQ(engine_.read_data()[size_t{row} * 8], row == 4 ? 264 : 8)
             << "column 0 of row " << row;
+}
+
+TEST_F(RtlEngine, KeepsAHeldResultAndReadsLater) {
+    tile(0, 2);
+    rows(8, 3, 4, true);
+    events(60);
+    const std::vector<uint32_t> holds = {0, 5, 2};
+    engine_.push_read({0, 60, 0, 3, 1, holds});
+    const std::vector<MxuEvent> expected = {{60 + 1 + 6 + 2, MxuEvent::Kind::kReadDone, 0}};
+    EXPECT_EQ(events(100), expected);
+    expect_rows(3, 8 * 2 * 4);
+    EXPECT_EQ(engine_.failure(), "");
+}
+
+TEST_F(RtlEngine, LeavesGapsBetweenBeatsAndRows) {
+    const std::vector<uint32_t> beats = {0, 1, 0, 0, 2, 0, 0, 0}, between = {3, 0, 4};
+    engine_.push_weights({0, 5, testbench::int8_bytes(64, 2), beats});
+    engine_.push_rows({0, 20, 3, 8, 0, true, false, testbench::int8_bytes(24, 4), between});
+    const std::vector<MxuEvent> expected = {
+        {12 + 3, MxuEvent::Kind::kTileLoaded, 0},
+        {23, MxuEvent::Kind::kBlockStarted, 0},
+        {23 + 2 + 4 + 17, MxuEvent::Kind::kBlockCommitted, 0}};
+    EXPECT_EQ(events(100), expected);
+}
+
+TEST_F(RtlEngine, PassesBlocksAndReadsWithoutRows) {
+    tile(0, 2);
+    rows(8, 3, 4, true);
+    rows(8, 0, 0, false);
+    engine_.push_read({0, 90, 0, 0, 1});
+    const std::vector<MxuEvent> expected = {{7, MxuEvent::Kind::kTileLoaded, 0},
+                                            {8, MxuEvent::Kind::kBlockStarted, 0},
+                                            {11, MxuEvent::Kind::kBlockStarted, 1},
+                                            {8 + 2 + 17, MxuEvent::Kind::kBlockCommitted, 0},
+                                            {8 + 2 + 17, MxuEvent::Kind::kBlockCommitted, 1},
+                                            {90, MxuEvent::Kind::kReadDone, 0}};
+    EXPECT_EQ(events(100), expected);
+    EXPECT_TRUE(engine_.read_data().empty());
 }
 
 TEST_F(RtlEngine, ForgetsWorkAtReset) {

@@ -10,7 +10,6 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <random>
 #include <string>
 
 #include "cosim/array_builder.h"
@@ -34,21 +33,34 @@ inline cosim::BuildOptions build_options() {
     return options;
 }
 
+inline cosim::ArraySpec spec(const ArrayParameters& array, unsigned acc_depth = kAccDepth) {
+    cosim::ArraySpec spec{array.rows, array.cols, acc_depth};
+    spec.dtype = array.dtype;
+    spec.form = array.form;
+    spec.pipeline = array.pipeline;
+    spec.sum4 = array.sum4;
+    return spec;
+}
+
 /// Libraries stay loaded until the end of the test program.
-inline const cosim::ArrayLibrary& library(unsigned rows, unsigned cols) {
-    static std::map<std::pair<unsigned, unsigned>, std::unique_ptr<cosim::ArrayLibrary>> loaded;
-    auto& entry = loaded[{rows, cols}];
+inline const cosim::ArrayLibrary& library(const ArrayParameters& array) {
+    static std::map<std::string, std::unique_ptr<cosim::ArrayLibrary>> loaded;
+    auto& entry = loaded[array.name()];
     if (!entry)
         entry = std::make_unique<cosim::ArrayLibrary>(
-            cosim::ensure_array({rows, cols, kAccDepth, "int8"}, build_options()));
+            cosim::ensure_array(spec(array), build_options()));
     return *entry;
 }
 
 /// One instance of the RTL.
 class Mxu {
   public:
-    Mxu(unsigned rows, unsigned cols)
-        : rows(rows), cols(cols), lib_(library(rows, cols)), array_(lib_.create()) {
+    explicit Mxu(const ArrayParameters& array)
+        : parameters(array),
+          rows(array.rows),
+          cols(array.cols),
+          lib_(library(array)),
+          array_(lib_.create()) {
         reset();
     }
     ~Mxu() { lib_.destroy(array_); }
@@ -61,11 +73,11 @@ class Mxu {
         ports = TandemArrayPorts{};
         if (in.weight) {
             ports.wgt_valid = 1;
-            ports.wgt_data = in.weight->data();
+            ports.wgt_data = packed(*in.weight, weight_);
         }
         if (in.activation) {
             ports.act_valid = 1;
-            ports.act_data = in.activation->data.data();
+            ports.act_data = packed(in.activation->data, activation_);
             ports.act_swap = in.activation->swap;
             ports.act_accumulate = in.activation->accumulate;
             ports.act_addr = in.activation->addr;
@@ -79,38 +91,46 @@ class Mxu {
         return ports;
     }
 
-    Row32 commit() const { return row(ports.cmt_data); }
-    Row32 result() const { return row(ports.res_data); }
+    Sums commit() const { return row(ports.cmt_data); }
+    Sums result() const { return row(ports.res_data); }
 
-    TandemArrayState state() const {
-        TandemArrayState state{};
-        lib_.state(array_, &state);
-        return state;
-    }
-    std::size_t index(unsigned r, unsigned c) const {
-        return std::size_t{rows - 1 - r} * cols + (cols - 1 - c);
+    TandemPeRegisters pe(unsigned r, unsigned c) const {
+        TandemPeRegisters registers{};
+        lib_.pe(array_, r, c, &registers);
+        return registers;
     }
 
     const cosim::ArrayLibrary& lib() const { return lib_; }
     TandemArray* array() const { return array_; }
 
+    const ArrayParameters parameters;
     const unsigned rows, cols;
     TandemArrayPorts ports{};
 
   private:
-    Row32 row(const void* data) const {
-        Row32 values(cols);
-        std::memcpy(values.data(), data, cols * sizeof(int32_t));
+    /// As the port takes it: one or two bytes per element.
+    const void* packed(const Elements& elements, std::vector<uint8_t>& bytes) const {
+        const unsigned width = arch::element_bytes(parameters.dtype);
+        bytes.resize(elements.size() * width);
+        for (std::size_t i = 0; i < elements.size(); ++i)
+            for (unsigned b = 0; b < width; ++b)
+                bytes[i * width + b] = static_cast<uint8_t>(elements[i] >> 8 * b);
+        return bytes.data();
+    }
+    Sums row(const void* data) const {
+        Sums values(cols);
+        std::memcpy(values.data(), data, cols * sizeof(uint32_t));
         return values;
     }
     const cosim::ArrayLibrary& lib_;
     TandemArray* array_;
+    std::vector<uint8_t> weight_, activation_;
 };
 
 /// The RTL and the reference, stepped together; every port is compared at every edge.
 class CheckedMxu {
   public:
-    CheckedMxu(unsigned rows, unsigned cols) : rtl(rows, cols), reference(rows, cols) {}
+    explicit CheckedMxu(const ArrayParameters& array) : rtl(array), reference(array) {}
 
     void reset() {
         rtl.reset();
@@ -134,9 +154,9 @@ class CheckedMxu {
         same("busy", bool(got.busy), want.busy);
         if (want.cmt_valid) {
             same("cmt_addr", unsigned{got.cmt_addr}, want.cmt_addr);
-            same("cmt_data", rtl.commit(), want.cmt_data);
+            same_row("cmt_data", rtl.commit(), want.cmt_data, edge);
         }
-        if (want.res_valid) same("res_data", rtl.result(), want.res_data);
+        if (want.res_valid) same_row("res_data", rtl.result(), want.res_data, edge);
         return want;
     }
 
@@ -144,34 +164,19 @@ class CheckedMxu {
         for (unsigned i = 0; i < edges; ++i) step({});
     }
 
+    /// Edges after which nothing is in flight any more.
+    void drain() { idle(rtl.parameters.commit_latency() + 1); }
+
     Mxu rtl;
     MxuReference reference;
-};
-
-/// Seeded values, with the extremes of int8 more often than chance has them.
-class Random {
-  public:
-    explicit Random(unsigned seed) : engine_(seed) {}
-
-    unsigned below(unsigned bound) { return static_cast<unsigned>(engine_()) % bound; }
-    bool chance(unsigned percent) { return below(100) < percent; }
-    int8_t value() {
-        constexpr int8_t kCorners[] = {-128, 127, -1, 0};
-        return chance(20) ? kCorners[below(4)] : static_cast<int8_t>(engine_());
-    }
-    Row8 row(unsigned length) {
-        Row8 values(length);
-        for (int8_t& element : values) element = value();
-        return values;
-    }
-    Matrix8 tile(unsigned rows, unsigned cols) {
-        Matrix8 values(rows);
-        for (Row8& line : values) line = row(cols);
-        return values;
-    }
 
   private:
-    std::mt19937 engine_;
+    static void same_row(const char* what, const Sums& found, const Sums& expected, uint64_t edge) {
+        for (std::size_t c = 0; c < expected.size(); ++c)
+            EXPECT_EQ(found[c], expected[c])
+                << std::hex << what << "[" << std::dec << c << "] at edge " << edge << ": "
+                << std::hex << found[c] << ", expected " << expected[c];
+    }
 };
 
 }  // namespace tandem::testbench

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// RTL that a user brings, by --rtl, in every command that takes it; the array of adder trees stands
+// for it.
+#include "testbench/system/command_line.h"
+
+namespace tandem::testing {
+namespace {
+
+class ForeignRtlTest : public CommandLineTest {
+  protected:
+    static std::filesystem::path tree() { return source_dir() / "rtl" / "adder_tree"; }
+    static std::string array(const std::filesystem::path& folder = tree()) {
+        return " --rtl '" + (folder / "filelist.f").string() + "' --rtl-top tree_mxu";
+    }
+    void expect(const CommandResult& result, int status, const std::vector<std::string>& texts) {
+        EXPECT_EQ(result.status, status) << result.output;
+        for (const auto& text : texts)
+            EXPECT_NE(result.output.find(text), std::string::npos)
+                << "missing \"" << text << "\" in\n"
+                << result.output;
+    }
+    /// A copy of the array, for changes.
+    void copy_tree() {
+        for (const auto& entry : std::filesystem::directory_iterator(tree()))
+            std::filesystem::copy_file(entry.path(), folder_ / entry.path().filename());
+    }
+    void change(const std::string& file, const std::string& from, const std::string& to) {
+        std::string text = read_text(folder_ / file);
+        const auto at = text.find(from);
+        ASSERT_NE(at, std::string::npos) << from;
+        write_text(folder_ / file, text.replace(at, from.size(), to));
+    }
+};
+
+TEST_F(ForeignRtlTest, BuildTellsWhatIsDeclared) {
+    expect(run("rtl build --rows 8 --cols 8" + array()), 0,
+           {"8x8 int8", "form other", "declared and measured: commit latency 5"});
+}
+
+TEST_F(ForeignRtlTest, ItAgreesWithTheModelAtItsDeclaredLatency) {
+    for (const char* size : {" --rows 8 --cols 8", " --rows 1 --cols 1", " --rows 5 --cols 3"})
+        expect(run(std::string("verify --streams 20 --accumulators 64") + size + array()), 0, {});
+}
+
+TEST_F(ForeignRtlTest, ANetworkRunsOnIt) {
+    const auto tandem =
+        run_with_report(digits() + "--count 4 --chip test_8x8 --backend tandem" + array());
+    expect(tandem, 0, {"model and RTL agree"});
+    const auto rtl =
+        run_with_report(digits() + "--count 4 --chip test_8x8 --backend rtl" + array());
+    expect(rtl, 0, {});
+    const auto tlm =
+        run_with_report(digits() + "--count 4 --chip test_8x8 --backend tlm" + array());
+    expect(tlm, 0, {});
+    EXPECT_EQ(tandem.report["cycles"], rtl.report["cycles"]);
+    EXPECT_EQ(tandem.report["cycles"], tlm.report["cycles"]);
+    const auto own = run_with_report(digits() + "--count 4 --chip test_8x8");
+    EXPECT_LT(tandem.report["cycles"], own.report["cycles"]) << "its latency is shorter";
+    expect(run("gemm 20 30 40 --chip test_8x8 --backend tandem" + array()), 0, {});
+}
+
+TEST_F(ForeignRtlTest, ALatencyThatIsNotTrue) {
+    copy_tree();
+    change("tree_mxu.yaml", "constant: 2", "constant: 3");
+    const std::vector<std::string> texts = {"tree_mxu.yaml", "declared commit_latency 6",
+                                            "the RTL took 5"};
+    expect(run("verify --rows 8 --cols 8 --streams 1" + array(folder_)), 2, texts);
+    expect(run(digits() + "--count 1 --chip test_8x8 --backend tandem" + array(folder_)), 2, texts);
+    expect(run("gemm 8 8 8 --chip test_8x8 --backend rtl" + array(folder_)), 2, texts);
+    expect(run("verify --rows 8 --cols 8 --streams 1 --rtl-timing '" +
+               (tree() / "tree_mxu.yaml").string() + "'" + array(folder_)),
+           0, {});
+}
+
+TEST_F(ForeignRtlTest, WithoutADeclarationTheOwnTimingIsAssumedAndSaid) {
+    copy_tree();
+    std::filesystem::remove(folder_ / "tree_mxu.yaml");
+    expect(run("verify --rows 8 --cols 8 --streams 1 --accumulators 64" + array(folder_)), 1,
+           {"tree_mxu.yaml is not there", "cycle"});
+}
+
+TEST_F(ForeignRtlTest, AWrongSumIsFound) {
+    copy_tree();
+    change("tree_column.sv", "node_q[2*n] + node_q[2*n+1]", "node_q[2*n] | node_q[2*n+1]");
+    expect(run("verify --rows 4 --cols 4 --streams 1 --accumulators 64" + array(folder_)), 1,
+           {"value", "expected"});
+}
+
+TEST_F(ForeignRtlTest, MistakesOfTheCommandLine) {
+    expect(run("verify --rtl x.f"), 2, {"--rtl-top"});
+    expect(run("verify --rtl-top x"), 2, {"--rtl"});
+    expect(run("verify --rtl nothing.f --rtl-top x"), 2, {"nothing.f", "cannot be read"});
+    expect(run("verify --rows 8 --cols 8 --dtype bf16" + array()), 2, {"dtypes", "int8", "bf16"});
+    expect(run("verify --rows 8 --cols 8 --rtl-timing none.yaml" + array()), 2, {"none.yaml"});
+    expect(run("verify --sum4"), 2, {"--sum4", "bf16"});
+    expect(run("verify --sum4 --dtype bf16 --pipeline 6"), 2, {"--sum4", "multiple of 4"});
+    expect(run("verify --form grid --rows 128 --cols 128"), 2, {"grid", "4096"});
+}
+
+}  // namespace
+}  // namespace tandem::testing
