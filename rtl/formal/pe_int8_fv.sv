@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// One int8 PE beside its specification: registers of the same meaning that see the inputs only.
+// They have to be equal after every edge.
+
+module pe_int8_fv (
+  input logic        clk_i,
+  input logic        rows_active_i, swap_active_i, swap_i, load_active_i, load_i,
+  input logic [7:0]  act_i, shadow_i,
+  input logic [31:0] psum_i
+);
+
+  logic rst_ni = 1'b0;
+  always_ff @(posedge clk_i) rst_ni <= 1'b1;
+
+  logic [7:0]  act_o, shadow_o;
+  logic [31:0] psum_o, product_o;
+  logic        swap_o, load_o;
+
+  tpu_pe u_pe (
+    .clk_i, .rst_ni, .rows_active_i, .act_i, .act_o, .psum_i, .psum_o, .product_o,
+    .group_i (32'd0), .swap_active_i, .swap_i, .swap_o, .load_active_i, .load_i, .load_o, .shadow_i,
+    .shadow_o
+  );
+
+  (* keep *) logic [7:0] weight_probe;
+
+  logic [7:0]  act, weight, shadow;
+  logic [31:0] psum;
+  logic        swap, load;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      // The data registers have no reset: the specification begins with what is in them.
+      act    <= act_o;
+      weight <= weight_probe;
+      shadow <= shadow_o;
+      psum   <= psum_o;
+      swap   <= 1'b0;
+      load   <= 1'b0;
+    end else begin
+      if (rows_active_i) act <= act_i;
+      if (rows_active_i) psum <= psum_i + product_o;  // int8_product_fv proves that it is act * weight
+      if (swap_active_i && swap_i) weight <= shadow;
+      if (load_active_i && load_i) shadow <= shadow_i;
+      if (swap_active_i) swap <= swap_i;
+      if (load_active_i) load <= load_i;
+    end
+  end
+
+  always_comb begin
+    if (!rst_ni) begin
+      assume (!rows_active_i && !swap_active_i && !load_active_i);
+    end else begin
+      assert (act_o == act);
+      assert (weight_probe == weight);
+      assert (shadow_o == shadow);
+      assert (psum_o == psum);
+      assert (swap_o == swap);
+      assert (load_o == load);
+    end
+  end
+
+endmodule
