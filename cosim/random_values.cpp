@@ -33,10 +33,38 @@ uint16_t with_exponent(uint16_t random, uint32_t exponent) {
     return static_cast<uint16_t>((random & kSignAndFraction) | exponent << 7);
 }
 
+/// Products of two of them are near 2^-126 or 2^128, or far beyond; of those with few bits in the
+/// fraction many are the least or the greatest number itself.
+uint16_t extreme_bf16(uint16_t random) {
+    const bool small = (random >> 12) % 2 == 0, few_bits = (random >> 11) % 2 == 0;
+    if (few_bits) return with_exponent(random, (small ? 62 : 189) + (random >> 7) % 4) & 0xffe0;
+    return with_exponent(random, (small ? 56 : 184) + (random >> 7) % 16);
+}
+
 /// Exponents 119 to 134: about 2^-8 to 2^7.
 uint16_t moderate_bf16(uint16_t random) { return with_exponent(random, 119 + (random >> 7) % 16); }
 
-uint16_t bf16_of(ValueStyle style, uint16_t random) {
+/// Bf16 values of one style that belong together.
+struct Bf16Fill {
+    ValueStyle style;
+    uint16_t rarity;     ///< one value in so many is a corner
+    uint32_t exponent;   ///< of values that cancel
+    uint16_t sign_mask;  ///< of values that cancel: both signs or none
+};
+
+Bf16Fill random_fill(std::mt19937_64& random, ValueStyle style, size_t bytes) {
+    // Corners have to meet each other in small arrays, and must not make every sum of a large one
+    // NaN.
+    constexpr size_t kFewBytes = 128;
+    // One; products about 2^-126; sums beyond the greatest number.
+    static constexpr uint32_t kExponents[] = {127, 127, 63, 64, 190, 191};
+    const uint64_t draw = style == ValueStyle::kCancel ? random() : 0;
+    return {style, static_cast<uint16_t>(bytes <= kFewBytes ? 4 : 64),
+            kExponents[draw % std::size(kExponents)],
+            static_cast<uint16_t>((draw >> 32) % 2 == 0 ? 0x8000 : 0)};
+}
+
+uint16_t bf16_of(const Bf16Fill& fill, uint16_t random) {
     static constexpr uint16_t kCorners[] = {
         0x0000, 0x8000,                  // zeros
         0x0001, 0x8001, 0x007f, 0x807f,  // subnormals
@@ -46,20 +74,18 @@ uint16_t bf16_of(ValueStyle style, uint16_t random) {
         0x7fc0, 0xffff, 0x7f81,          // NaN
         0x3f80,                          // one
     };
-    switch (style) {
+    switch (fill.style) {
         case ValueStyle::kFull:
             return random;
         case ValueStyle::kSmall:
             return moderate_bf16(random);
         case ValueStyle::kExtremes:
-            // Products of two of them are near 2^-126 or 2^128, or far beyond.
-            return with_exponent(random, (random >> 12) % 2 == 0 ? 56 + (random >> 7) % 16
-                                                                 : 184 + (random >> 7) % 16);
+            return extreme_bf16(random);
         case ValueStyle::kCorners:
-            return random % 64 == 0 ? kCorners[(random >> 6) % std::size(kCorners)]
-                                    : moderate_bf16(random);
+            return random % fill.rarity == 0 ? kCorners[(random >> 6) % std::size(kCorners)]
+                                             : moderate_bf16(random);
         case ValueStyle::kCancel:
-            return static_cast<uint16_t>((random & 0x8001) | 0x3f80);
+            return static_cast<uint16_t>((random & (fill.sign_mask | 1)) | fill.exponent << 7);
         case ValueStyle::kZeros:
             return random & 0x8000;
     }
@@ -108,10 +134,11 @@ void random_values(std::mt19937_64& random, arch::Dtype dtype, ValueStyle style,
             value = std::byte{int8_of(style, static_cast<uint8_t>(value))};
         return;
     }
+    const Bf16Fill fill = random_fill(random, style, data.size());
     for (size_t i = 0; i + 1 < data.size(); i += 2) {
         uint16_t value = 0;
         std::memcpy(&value, data.data() + i, sizeof value);
-        value = bf16_of(style, value);
+        value = bf16_of(fill, value);
         std::memcpy(data.data() + i, &value, sizeof value);
     }
 }

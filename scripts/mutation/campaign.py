@@ -43,20 +43,26 @@ class Array:
     pipeline: int = 1
     sum4: bool = False
     accumulators: int = 12
+    form: str = "grid"
 
     def arguments(self):
-        words = ["--rows", self.rows, "--cols", self.cols, "--accumulators", self.accumulators, "--dtype", self.dtype, "--pipeline", self.pipeline]
+        words = ["--rows", self.rows, "--cols", self.cols, "--accumulators", self.accumulators, "--dtype", self.dtype, "--pipeline", self.pipeline,
+                 "--form", self.form]
         return [str(word) for word in words] + (["--sum4"] if self.sum4 else [])
 
     def __str__(self):
-        return f"{self.rows}x{self.cols} {self.dtype} k={self.pipeline}" + (" sum4" if self.sum4 else "")
+        return f"{self.rows}x{self.cols} {self.dtype} k={self.pipeline}" + (" sum4" if self.sum4 else "") + (" flat" if self.form == "flat" else "")
 
 
 INT8 = [Array(3, 4), Array(4, 3)]
 INT8_K = [Array(3, 5, pipeline=2), Array(5, 3, pipeline=2)]
 BF16 = [Array(2, 3, "bf16"), Array(3, 2, "bf16")]
 SMALLEST = Array(1, 2)
-SUM4 = [Array(5, 2, "bf16", 4, True)]
+EVEN = Array(3, 3)  # latencies of the others are odd
+SUM4 = [Array(6, 2, "bf16", 4, True)]
+# What the two forms share may have a net that only the flat one uses.
+FLAT = Array(3, 4, form="flat")
+SHARED = ("tpu_mxu_control.sv", "tpu_weight_loader.sv", "tpu_accumulators.sv")
 
 
 @dataclasses.dataclass
@@ -66,14 +72,19 @@ class Mutant:
     placement: dict
     units: list
     equivalent: str = ""  # reason
+    in_sum4: bool = False  # also part of the adder of four
 
     @property
     def key(self):
         return self.mutation.key
 
 
+def words(text):
+    return " ".join(text.split())
+
+
 class Equivalents:
-    """Mutations known to change nothing, with reasons; matched by file, original line and mutation."""
+    """Mutations known to change nothing, with reasons; matched by file, original line and mutation, or by what the line becomes."""
 
     def __init__(self, path):
         self.entries = yaml.safe_load(path.read_text()) if path.exists() else []
@@ -82,9 +93,10 @@ class Equivalents:
     def reason(self, mutation):
         text = f"{mutation.operator}: {mutation.what}"
         for number, entry in enumerate(self.entries or []):
-            patterns = entry["mutation"] if isinstance(entry["mutation"], list) else [entry["mutation"]]
-            if entry["file"] == mutation.file and " ".join(entry["line"].split()) == " ".join(mutation.original.split()) \
-                    and any(text == p or fnmatch.fnmatchcase(text, p.replace("[", "[[]")) for p in patterns):
+            if entry["file"] != mutation.file or words(entry["line"]) != words(mutation.original):
+                continue
+            patterns, lines = (value if isinstance(value := entry.get(key, []), list) else [value] for key in ("mutation", "becomes"))
+            if any(text == p or fnmatch.fnmatchcase(text, p.replace("[", "[[]")) for p in patterns) or words(mutation.becomes) in map(words, lines):
                 self.used.add(number)
                 return entry["reason"]
         return ""
@@ -143,7 +155,7 @@ def choose(root, seed, count, equivalents):
 
 def place(root, mutation, draw, equivalents):
     name, units = mutation.file, FILES[mutation.file][1]
-    placement = {"kind": "file"}
+    placement, in_sum4 = {"kind": "file"}, False
     pick = lambda arrays: draw.sample(arrays, len(arrays))
     arrays = [*pick(INT8)[:1], *pick(INT8_K)[:1], *pick(BF16)[:1], *SUM4]
     if "bf16" in mutation.original or "Dtype" in mutation.original:
@@ -158,20 +170,22 @@ def place(root, mutation, draw, equivalents):
         placement["kind"] = "pe"
     if name == plant.PACKAGE + ".sv":
         functions = plant.reachable((root / "rtl" / name).read_text(), mutation.edits[0][0])
+        in_sum4 = "sum4" in functions
         if functions == {"sum4"}:
             placement["kind"], arrays = "sum4", SUM4
         elif "sum" in functions and draw.random() < 0.25:
             placement["kind"], units, arrays = "accumulators", ["accumulators"], pick(BF16)
         else:
             placement["kind"], arrays = "pe", pick(BF16)
-    return Mutant(mutation, arrays, placement, units, equivalents.reason(mutation))
+    return Mutant(mutation, arrays, placement, units, equivalents.reason(mutation), in_sum4)
 
 
 def survivors_arrays(mutant):
     """More sizes, since a number can be right by chance; the arithmetic does not depend on them."""
     if mutant.mutation.file == plant.PACKAGE + ".sv":
         return mutant.arrays
-    return mutant.arrays + [a for a in [*INT8, SMALLEST] if a not in mutant.arrays]
+    more = [*INT8, SMALLEST, EVEN, *([FLAT] if mutant.mutation.file in SHARED else [])]
+    return mutant.arrays + [a for a in more if a not in mutant.arrays]
 
 
 def places(mutant, array, seed):
@@ -182,7 +196,7 @@ def places(mutant, array, seed):
     if array == SMALLEST:
         cells = [(0, 1)]
     elif array.sum4:
-        cells = [(3, 1), (1, 0), (4, 1)]  # the last of four, an inner one, one of an incomplete group
+        cells = [(3, 1), (1, 0), (4, 1), (5, 0)]  # the last of four, an inner one, those of an incomplete group
     elif array.pipeline > 1:
         cells = [(0, 1), (1, 2)]
     elif mutant.mutation.file == "tpu_pe.sv":
@@ -256,7 +270,7 @@ class Runner:
         """(exit status or None for a timeout, report, output)."""
         report = folder / "report.json"
         report.unlink(missing_ok=True)
-        command = [str(self.tandem), "verify", *array.arguments(), "--form", "grid", "--streams", str(streams), "--seed", str(self.seed),
+        command = [str(self.tandem), "verify", *array.arguments(), "--streams", str(streams), "--seed", str(self.seed),
                    "--json", str(report)]
         with subprocess.Popen(command, cwd=folder, env=self.environment(tree, folder), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True) as process:
@@ -308,6 +322,8 @@ class Runner:
         for array in survivors_arrays(mutant):
             for place in places(mutant, array, self.seed):
                 yield array, place, self.more_streams
+        if mutant.in_sum4 and mutant.placement["kind"] == "pe":
+            yield SUM4[0], {"kind": "sum4"}, self.more_streams
 
     def judge(self, mutant, folder):
         met, tree, planted = [], folder / "tree", None

@@ -25,6 +25,7 @@ class Mutation:
     edits: list  # (start, end, text), positions in the file
     line: int  # of the original
     original: str  # that line
+    becomes: str   # the same line with the change
     key: str = ""
 
     def __post_init__(self):
@@ -85,8 +86,9 @@ class Mutator:
     def _add(self, operator, what, edits):
         line = self.source.line_of(edits[0][0])
         original = self.source.text.splitlines()[line - 1].strip()
+        becomes = apply(self.source.text, edits).splitlines()[line - 1].strip()
         what = " ".join(what.split())
-        self.found.append(Mutation(self.name, operator, what, edits, line, original))
+        self.found.append(Mutation(self.name, operator, what, edits, line, original, becomes))
 
     def _replace(self, operator, i, new, note=""):
         token = self.tokens[i]
