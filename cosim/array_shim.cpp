@@ -229,8 +229,15 @@ struct TandemArray {
     /// Varray::eval() after the first one, without its book-keeping for threads (thread-local
     /// accesses, which are calls in a shared object): 10 % of a step of a small array.
     void evaluate() {
-        model.rootp->vlSymsp->__Vm_activity = true;
+        note_activity();
         Varray___024root___eval(model.rootp);
+    }
+
+    /// What a trace looks at; there only if the model can be traced.
+    void note_activity() {
+#ifndef TANDEM_ARRAY_NO_WAVES
+        model.rootp->vlSymsp->__Vm_activity = true;
+#endif
     }
 
     void make_taps() {
@@ -413,7 +420,7 @@ void tandem_array_settle(TandemArray* array) {
 #if TANDEM_ARRAY_SETTLES
     Verilated::threadContextp(&array->context);
     array->guarded([array] {
-        array->model.rootp->vlSymsp->__Vm_activity = true;
+        array->note_activity();
         Varray___024root___eval_settle(array->model.rootp);
     });
 #else

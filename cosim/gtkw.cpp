@@ -65,6 +65,13 @@ void rtl_ports(SaveFile& file, const mxu::MxuShape& shape) {
     file.signal("rtl.cmt_valid_o", 1, kBinary);
     file.signal("rtl.cmt_addr_o", address, kDecimal);
     file.signal("rtl.cmt_data_o", shape.cols * 32, kHex);
+    for (const char* name : {"rd_valid_i", "rd_ready_o"})
+        file.signal(std::string("rtl.") + name, 1, kBinary);
+    file.signal("rtl.rd_addr_i", address, kDecimal);
+    for (const char* name : {"res_valid_o", "res_ready_i"})
+        file.signal(std::string("rtl.") + name, 1, kBinary);
+    file.signal("rtl.res_data_o", shape.cols * 32, kHex);
+    file.signal("rtl.busy_o", 1, kBinary);
     file.end_group("RTL ports");
 }
 
@@ -165,7 +172,7 @@ std::string write_gtkw(const SaveFileRequest& request) {
     for (int i = 0; i < 26; ++i) fmt::print(file.out(), " -1");
     fmt::print(file.out(),
                "\n[treeopen] rtl.\n[treeopen] pe.\n[treeopen] model.\n[sst_width] "
-               "220\n[sst_expanded] 0\n[signals_width] 320\n");
+               "220\n[sst_expanded] 0\n[signals_width] 380\n");
     pes(file, request);
     rtl_ports(file, request.shape);
     for (const auto& unit : request.model_units) model_unit(file, unit);

@@ -52,10 +52,11 @@ Injection parse_injection(const std::string& text, const mxu::MxuShape& shape) {
         R"(pe\[(\d{1,9})\]\[(\d{1,9})\]\.(\w+):bit(\d{1,9})@cycle=(\d{1,18}))");
     std::smatch match;
     if (!std::regex_match(text, match, form))
-        throw UserError("--inject", "form",
-                        "pe[R][C].psum:bitB@cycle=T (or .weight, .activation, .shadow, .swap, .load), or "
-                        "seed=N",
-                        text);
+        throw UserError(
+            "--inject", "form",
+            "pe[R][C].psum:bitB@cycle=T (or .weight, .activation, .shadow, .swap, .load), or "
+            "seed=N",
+            text);
     Injection injection;
     injection.pe_row = static_cast<uint32_t>(std::stoul(match[1]));
     injection.pe_col = static_cast<uint32_t>(std::stoul(match[2]));
@@ -66,9 +67,8 @@ Injection parse_injection(const std::string& text, const mxu::MxuShape& shape) {
     if (injection.pe_col >= shape.cols)
         throw UserError("--inject", "PE column", fmt::format("0..{}", shape.cols - 1), match[2]);
     bool known = false;
-    for (const auto which :
-         {PeRegister::kActivation, PeRegister::kWeight, PeRegister::kShadow, PeRegister::kPsum,
-          PeRegister::kSwap, PeRegister::kLoad})
+    for (const auto which : {PeRegister::kActivation, PeRegister::kWeight, PeRegister::kShadow,
+                             PeRegister::kPsum, PeRegister::kSwap, PeRegister::kLoad})
         if (to_string(which) == match[3].str()) {
             injection.which = which;
             known = true;

@@ -59,8 +59,7 @@ void PeOracle::activation_row(Cycle edge, const std::byte* data, bool swap) {
     if (swap && !tiles_.empty()) swaps_.push_back({edge, tiles_.back()});
     if (swap) swap_tags_.push_back(edge);
     const auto tile = swaps_.empty() ? nullptr : swaps_.back().tile;
-    rows_.push_back(
-        {edge, elements(data, shape_.rows), tile, std::vector<uint32_t>(shape_.cols)});
+    rows_.push_back({edge, elements(data, shape_.rows), tile, std::vector<uint32_t>(shape_.cols)});
 }
 
 std::optional<PeMismatch> PeOracle::check(Cycle edge, const PeTable& table) {
@@ -117,8 +116,7 @@ uint32_t PeOracle::add_rows(const Row& row, uint32_t c, uint32_t first, uint32_t
 std::optional<uint32_t> PeOracle::expected_psum(Cycle edge, uint32_t r, uint32_t c) const {
     if (r != band_end(r)) return std::nullopt;  // no register there
     for (const Row& row : rows_)
-        if (row.tile != nullptr &&
-            row.edge + shape_.row_delay(r) + shape_.col_delay(c) + 1 == edge)
+        if (row.tile != nullptr && row.edge + shape_.row_delay(r) + shape_.col_delay(c) + 1 == edge)
             return add_rows(row, c, r / shape_.pipeline * shape_.pipeline, r);
     return std::nullopt;
 }
@@ -188,7 +186,7 @@ std::optional<PeMismatch> PeOracle::check_row(Row& row, Cycle edge, const PeTabl
 
 std::optional<PeMismatch> PeOracle::check_tags(Cycle edge, const PeTable& table) const {
     const size_t depth = size_t{shape_.rows} + shape_.cols + 1;
-    std::vector<uint8_t> swapped(depth, 0);    // by the edges since then
+    std::vector<uint8_t> swapped(depth, 0);  // by the edges since then
     std::vector<uint32_t> loaded(depth, 0);  // 1 + tile row of the beat
     for (const Cycle at : swap_tags_)
         if (edge - at < depth) swapped[edge - at] = 1;
@@ -197,8 +195,8 @@ std::optional<PeMismatch> PeOracle::check_tags(Cycle edge, const PeTable& table)
     for (uint32_t r = 0; r < shape_.rows; ++r)
         for (uint32_t c = 0; c < shape_.cols; c += shape_.pipeline) {
             const Cycle right = shape_.col_delay(c);
-            auto found = compare(PeRegister::kSwap, r, c, edge,
-                                 swapped[shape_.row_delay(r) + right], table);
+            auto found =
+                compare(PeRegister::kSwap, r, c, edge, swapped[shape_.row_delay(r) + right], table);
             if (!found)
                 found = compare(PeRegister::kLoad, r, c, edge, loaded[r + right] > r, table);
             if (found) return found;
@@ -211,12 +209,12 @@ std::optional<PeMismatch> PeOracle::check_planes(Cycle edge, const PeTable& tabl
         for (uint32_t c = 0; c < shape_.cols; ++c) {
             std::optional<PeMismatch> found;
             if (const auto weight = expected_weight(edge, r, c))
-                found = compare(PeRegister::kWeight, r, c, edge, static_cast<uint32_t>(*weight),
-                                table);
+                found =
+                    compare(PeRegister::kWeight, r, c, edge, static_cast<uint32_t>(*weight), table);
             if (found) return found;
             if (const auto shadow = expected_shadow(edge, r, c))
-                found = compare(PeRegister::kShadow, r, c, edge, static_cast<uint32_t>(*shadow),
-                                table);
+                found =
+                    compare(PeRegister::kShadow, r, c, edge, static_cast<uint32_t>(*shadow), table);
             if (found) return found;
         }
     return std::nullopt;
@@ -237,9 +235,9 @@ std::optional<PeOracle::Element> PeOracle::expected_shadow(Cycle edge, uint32_t 
     const Cycle delay = r + shape_.col_delay(c);
     for (auto tile = tiles_.rbegin(); tile != tiles_.rend(); ++tile) {
         const auto& accepted = (*tile)->accepted;
-        const auto here = std::partition_point(
-            accepted.begin() + r, accepted.end(),
-            [&](Cycle at) { return at == kNever || at + delay > edge; });
+        const auto here = std::partition_point(accepted.begin() + r, accepted.end(), [&](Cycle at) {
+            return at == kNever || at + delay > edge;
+        });
         if (here != accepted.end())
             return (*tile)->data[index(static_cast<uint32_t>(here - accepted.begin()), c)];
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every PE register has to hold after every edge, derived from what the array accepted: the row
-// accepted at edge t stands in PE(r, c) at edge t + r/k + c/k and has been summed up to row r one
-// edge later; swaps travel with it, the weight beat of tile row n reaches PE(r, c), r <= n, at edge
-// s + r + c/k (rtl/README.md). A tag that should be 0 must be 0; other registers that hold nothing
-// anybody will use are not judged.
+// What every PE register has to hold after every edge, derived from what the array accepted: the
+// row accepted at edge t stands in PE(r, c) at edge t + r/k + c/k and has been summed up to row r
+// one edge later; swaps travel with it, the weight beat of tile row n reaches PE(r, c), r <= n, at
+// edge s + r + c/k (rtl/README.md). A tag that should be 0 must be 0; other registers that hold
+// nothing anybody will use are not judged.
 #pragma once
 
 #include <deque>

@@ -10,8 +10,8 @@ using mxu::MxuEvent;
 
 namespace {
 
-// What may be under way at a time. A swap may wait for its tile, but not a second one: streams would
-// mostly wait.
+// What may be under way at a time. A swap may wait for its tile, but not a second one: streams
+// would mostly wait.
 constexpr size_t kMostBlocks = 6, kMostReads = 3;
 constexpr uint64_t kMostTiles = 3;
 constexpr uint32_t kWindowRows = 128, kMostRows = 96, kMostRowsRead = 24;
@@ -114,8 +114,7 @@ void RandomStream::push_something() {
 // ---- work ------------------------------------------------------------------------------------
 
 void RandomStream::push_tile() {
-    if (tiles_pushed_ >= tiles_loaded_ + kMostTiles ||
-        tiles_pushed_ >= swaps_pushed_ + kMostTiles)
+    if (tiles_pushed_ >= tiles_loaded_ + kMostTiles || tiles_pushed_ >= swaps_pushed_ + kMostTiles)
         return;
     ++counters_.tiles;
     if (tiles_pushed_ < swaps_pushed_) ++counters_.tiles_late;
@@ -162,8 +161,7 @@ void RandomStream::push_block(uint32_t address, uint32_t rows, bool swap, bool a
     }
     const auto gaps = waits(rows, 40);
     if (!gaps.empty()) ++counters_.blocks_with_gaps;
-    engine_.push_rows(
-        {range.id, block_from_, rows, k_len, address, swap, accumulate, data, gaps});
+    engine_.push_rows({range.id, block_from_, rows, k_len, address, swap, accumulate, data, gaps});
     swaps_pushed_ += swap;
     blocks_.push_back(range);
     std::fill_n(written_.begin() + address, rows, true);
@@ -237,14 +235,13 @@ void RandomStream::note(const MxuEvent& event) {
             ++tiles_loaded_;
             last_load_ = event.cycle;
             loaded_ = true;
-            if (swapped_ && event.cycle == last_swap_ + 1 +
-                                               Cycle{shape_.rows - 1} * timing_.weight_interval)
+            if (swapped_ &&
+                event.cycle == last_swap_ + 1 + Cycle{shape_.rows - 1} * timing_.weight_interval)
                 ++counters_.tiles_back_to_back;
             break;
         case MxuEvent::Kind::kBlockStarted: {
-            const auto block = std::find_if(blocks_.begin(), blocks_.end(), [&](const Range& b) {
-                return b.id == event.id;
-            });
+            const auto block = std::find_if(blocks_.begin(), blocks_.end(),
+                                            [&](const Range& b) { return b.id == event.id; });
             if (block == blocks_.end()) break;
             block->started = true;
             if (!block->swap) break;

@@ -24,7 +24,7 @@ struct StreamCounters {
     uint64_t tiles_back_to_back = 0;  ///< first beat right after a swap, no gap
     // Activations
     uint64_t blocks_with_gaps = 0;
-    uint64_t blocks_empty = 0;     ///< no rows
+    uint64_t blocks_empty = 0;  ///< no rows
     uint64_t blocks_one_row = 0;
     uint64_t blocks_full_depth = 0;  ///< all accumulator rows
     uint64_t blocks_partial = 0;     ///< zeros behind some element of every row

@@ -381,10 +381,8 @@ void RtlMxuEngine::open_wave_if_due() {
                                       wave_->probes.data(), wave_->probes.size()) == 0;
     wave_bytes_ = 0;
     wave_growth_ = wave_->most_bytes / 16;
-    if (wave_open_)
-        wave_record_ = {true, edge_, edge_, false};
-    else
-        wave_.reset();
+    wave_record_ = {wave_open_, edge_, edge_, false, !wave_open_};
+    if (!wave_open_) wave_.reset();
 }
 
 void RtlMxuEngine::close_wave_if_due() {

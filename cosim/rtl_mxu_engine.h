@@ -53,6 +53,7 @@ struct WaveRecord {
     bool any = false;
     Cycle from = 0, to = 0;
     bool too_large = false;
+    bool failed = false;  ///< the file could not be written
 };
 
 class RtlMxuEngine final : public mxu::MxuEngine {

@@ -129,9 +129,8 @@ void TandemEngine::on_failure(Cycle edge, const std::string& what) {
     if (mode_ != Mode::kCompare || divergence_) return;
     Divergence divergence;
     divergence.what = rtl_.assertion_failed() ? "assertion" : "value";
-    divergence.note = rtl_.assertion_failed()
-                          ? fmt::format("assertion of the RTL failed at {}", what)
-                          : what;
+    divergence.note =
+        rtl_.assertion_failed() ? fmt::format("assertion of the RTL failed at {}", what) : what;
     divergence.block = block_in_work();
     divergence.cycle_rtl = divergence.cycle_tlm = edge;
     diverge(std::move(divergence));
@@ -367,8 +366,8 @@ void TandemEngine::take_answer(const std::string& answer) {
                 return shape().dtype == arch::Dtype::kInt8 ? static_cast<int32_t>(bits)
                                                            : static_cast<int64_t>(bits);
             };
-            divergence.pe = {PeRegister::kPsum, shape().rows - 1,  net.lane, net.cycle,
-                             number(net.expected), number(net.actual)};
+            divergence.pe = {PeRegister::kPsum, shape().rows - 1,     net.lane,
+                             net.cycle,         number(net.expected), number(net.actual)};
         }
         return;
     }
@@ -378,10 +377,11 @@ void TandemEngine::take_answer(const std::string& answer) {
     }
     divergence.note +=
         (divergence.note.empty() ? "" : "; ") +
-        std::string(kind != "none" ? "the replay ended without an answer"
-                    : own_array()
-                        ? "all nets between the units and all PE registers were right up to there"
-                        : "all PE registers were right up to there: the fault lies outside the PEs");
+        std::string(
+            kind != "none" ? "the replay ended without an answer"
+            : own_array()
+                ? "all nets between the units and all PE registers were right up to there"
+                : "all PE registers were right up to there: the fault lies outside the PEs");
 }
 
 /// The PE in question, its neighbours in row and column, and what the model expects of it.

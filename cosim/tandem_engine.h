@@ -26,11 +26,11 @@
 namespace tandem::cosim {
 
 struct TandemOptions {
-    std::string wave_path;         ///< FST of the window; empty: none
+    std::string wave_path;           ///< FST of the window; empty: none
     uint64_t period_fs = 1'000'000;  ///< of the clock, for the wave's time axis
-    Cycle edges_before = 150;      ///< window around the first wrong register
-    Cycle edges_after = 150;       ///< after the row that showed it
-    bool keep_checkpoints = true;  ///< false: no fork, hence no PE and no wave
+    Cycle edges_before = 150;        ///< window around the first wrong register
+    Cycle edges_after = 150;         ///< after the row that showed it
+    bool keep_checkpoints = true;    ///< false: no fork, hence no PE and no wave
     /// Model signals for the waveform; asked for once.
     std::function<std::vector<TandemProbe>()> model_probes;
     /// Called once, from inside advance(); the engine is dead afterwards.
@@ -107,9 +107,9 @@ class TandemEngine final : public mxu::MxuEngine, private ArrayListener {
     PeTable pes_{};
     Mode mode_ = Mode::kCompare;
     std::unique_ptr<PeOracle> oracle_;
-    std::unique_ptr<UnitOracle> units_;                     ///< diagnosis of Tandem's own arrays
+    std::unique_ptr<UnitOracle> units_;                       ///< diagnosis of Tandem's own arrays
     std::optional<UnitMismatch> wrong_before_, wrong_after_;  ///< the edge that was just stepped
-    Cycle last_edge_ = 0;          ///< of this life
+    Cycle last_edge_ = 0;                                     ///< of this life
     Cycle divergence_edge_ = 0;    ///< where the run that is repeated stopped
     PeMismatch focus_{};           ///< PE shown in the wave
     uint32_t expected_psum_ = 0;   ///< probe

@@ -262,8 +262,8 @@ void print_summary(const arch::ChipConfig& chip, const arch::Program& program,
         fmt::print("  injected {}{}\n", result.injected->to_string(),
                    result.divergence ? "" : ": no output row changed");
     if (result.wave.record.any)
-        fmt::print("  wave: cycles {} to {}; look: gtkwave {}\n", result.wave.record.from,
-                   result.wave.record.to, result.wave.gtkw);
+        fmt::print("  wave: cycles {} to {}{}\n", result.wave.record.from, result.wave.record.to,
+                   result.wave.gtkw.empty() ? "" : "; look: gtkwave " + result.wave.gtkw);
     if (!result.wave.note.empty()) fmt::print("  no whole wave: {}\n", result.wave.note);
     if (result.layer_bytes_compared != 0 && !result.layer_mismatch)
         fmt::print("  layers: {} bytes equal\n", result.layer_bytes_compared);

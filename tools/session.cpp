@@ -206,8 +206,10 @@ class Session {
     void collect_wave(SessionResult& result) {
         if (options_.wave.path.empty()) return;
         result.wave.record = rtl_->wave_record();
-        if (!result.wave.record.any)
-            result.wave.note = options_.wave.path + " cannot be written, or its window never came";
+        if (result.wave.record.failed)
+            result.wave.note = options_.wave.path + " cannot be written";
+        else if (!result.wave.record.any)
+            result.wave.note = "the run ended before the window of " + options_.wave.path;
         else if (!cosim::fst_is_complete(options_.wave.path))
             result.wave.note = options_.wave.path + " is incomplete: is the disk full?";
         else if (result.wave.record.too_large)
@@ -216,7 +218,7 @@ class Session {
                             options_.wave.path, result.wave.record.to, options_.wave.limit_mb);
         if (!result.wave.record.any) return;
         auto request = save_file(options_.wave.path, result.wave.record.from);
-        request.all_pes = all_pes();
+        request.all_pes = all_pes() && rtl_->info().form != std::string_view("other");
         result.wave.gtkw = cosim::write_gtkw(request);
     }
 

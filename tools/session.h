@@ -17,8 +17,8 @@
 #include "cosim/injection.h"
 #include "cosim/rtl_mxu_engine.h"
 #include "systemc/kernel/cycle_account.h"
-#include "tools/wave_window.h"
 #include "tools/arrays.h"
+#include "tools/wave_window.h"
 
 namespace tandem::tools {
 

@@ -89,8 +89,9 @@ Divergence diagnose(const LoadedArray& array, const VerifyArguments& a, uint64_t
     if (engine.divergence()) return *engine.divergence();
     Divergence alone = found;
     alone.note += (alone.note.empty() ? "" : "; ") +
-                  std::string("the stream alone shows nothing: what the streams before it left in "
-                              "the array matters");
+                  std::string(
+                      "the stream alone shows nothing: what the streams before it left in "
+                      "the array matters");
     return alone;
 }
 
@@ -112,8 +113,7 @@ void print(const Divergence& d, const Verification& done, const mxu::MxuShape& s
     };
     fmt::print("model and RTL part ({}) in the stream with seed {}:\n", d.what, done.seed);
     fmt::print("  block {}, row {}, column {}: expected {}, RTL has {}; cycle: model {}, RTL {}\n",
-               d.block, d.row, d.col, value(d.expected), value(d.actual), d.cycle_tlm,
-               d.cycle_rtl);
+               d.block, d.row, d.col, value(d.expected), value(d.actual), d.cycle_tlm, d.cycle_rtl);
     if (d.pe)
         fmt::print(
             "  first wrong: PE row {}, column {}, register {}, cycle {}: expected {}, has {}\n",
@@ -134,12 +134,18 @@ void print(const Divergence& d, const Verification& done, const mxu::MxuShape& s
 
 json divergence_json(const Divergence& d, const Verification& done, const mxu::MxuShape& shape,
                      const std::string& again) {
-    json out = {{"kind", d.what},           {"seed", done.seed},
-                {"block", d.block},         {"row", d.row},
-                {"col", d.col},             {"expected", d.expected},
-                {"actual", d.actual},       {"cycle_tlm", d.cycle_tlm},
-                {"cycle_rtl", d.cycle_rtl}, {"note", d.note},
-                {"wave", d.wave},           {"gtkw", done.gtkw},
+    json out = {{"kind", d.what},
+                {"seed", done.seed},
+                {"block", d.block},
+                {"row", d.row},
+                {"col", d.col},
+                {"expected", d.expected},
+                {"actual", d.actual},
+                {"cycle_tlm", d.cycle_tlm},
+                {"cycle_rtl", d.cycle_rtl},
+                {"note", d.note},
+                {"wave", d.wave},
+                {"gtkw", done.gtkw},
                 {"rerun", again}};
     if (shape.dtype == arch::Dtype::kBf16 && d.what == "value") {
         out["expected_text"] = cosim::sum_text(shape.dtype, d.expected);
@@ -166,8 +172,7 @@ void write_report(const VerifyArguments& a, const LoadedArray& array, const Veri
     const mxu::MxuShape& shape = array.shape;
     json counters;
     for (const auto& [name, count] : done.counters.list()) counters[name] = count;
-    const std::string again =
-        done.divergence ? rerun(a, done.seed) : std::string();
+    const std::string again = done.divergence ? rerun(a, done.seed) : std::string();
     json report = {{"report_version", 1},
                    {"tandem_version", TANDEM_VERSION},
                    {"array",
@@ -219,9 +224,9 @@ Verification run_streams(const VerifyArguments& a, const LoadedArray& array) {
 }
 
 int verify(const VerifyArguments& a) {
-    const LoadedArray array =
-        a.chip.empty() ? load_array(a.shape(), a.choice)
-                       : load_array(arch::find_chip(a.chip, chips_dir()), a.choice);
+    const LoadedArray array = a.chip.empty()
+                                  ? load_array(a.shape(), a.choice)
+                                  : load_array(arch::find_chip(a.chip, chips_dir()), a.choice);
     Verification done = run_streams(a, array);
     if (done.divergence) done.gtkw = save_file(*done.divergence, array.shape);
     if (!a.json.empty()) write_report(a, array, done);

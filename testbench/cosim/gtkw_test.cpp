@@ -16,7 +16,7 @@ namespace {
 
 // Flags of a trace, as GTKWave's own sources number them.
 constexpr unsigned kHex = 1u << 1, kBinary = 1u << 3, kSigned = 1u << 10, kAscii = 1u << 11,
-                   kCollapsed = 1u << 12, kThroughProgram = 1u << 14, kGroup = 1u << 23,
+                   kClosed = 1u << 22, kThroughProgram = 1u << 14, kGroup = 1u << 23,
                    kGroupEnd = 1u << 24;
 
 struct Trace {
@@ -97,7 +97,7 @@ TEST_F(GtkwTest, EveryRowAndEveryColumnIsAClosedGroupOfItsPes) {
                 return t.name.starts_with(title);
             });
             ASSERT_NE(begin, traces.end()) << title;
-            EXPECT_TRUE(begin->flags & kCollapsed) << title;
+            EXPECT_TRUE(begin->flags & kClosed) << title;
             const bool row = title.starts_with("row");
             for (int j = 0; j < 4; ++j) {
                 const std::string m = std::to_string(j);
