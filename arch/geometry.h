@@ -5,7 +5,8 @@
 
 namespace tandem::isa {
 
-/// The smallest valid window: one pixel of one channel. What units hold before a program sets theirs.
+/// The smallest valid window: one pixel of one channel. What units hold before a program sets
+/// theirs.
 inline constexpr Geometry kSinglePixel{.in_height = 1,
                                        .in_width = 1,
                                        .pixel_stride = 1,

@@ -51,7 +51,9 @@ struct MxuShape {
 /// What is declared, or the systolic array's own.
 constexpr MxuTiming timing(const MxuShape& shape) {
     if (shape.declared) return *shape.declared;
-    const auto bands = [&](uint32_t pes) { return (Cycle{pes} + shape.pipeline - 1) / shape.pipeline; };
+    const auto bands = [&](uint32_t pes) {
+        return (Cycle{pes} + shape.pipeline - 1) / shape.pipeline;
+    };
     return {bands(shape.rows) + bands(shape.cols) + 1};
 }
 constexpr Cycle commit_latency(const MxuShape& shape) { return timing(shape).commit_latency; }
@@ -74,11 +76,11 @@ struct RowBlock {
     uint64_t id;
     Cycle from;
     uint32_t rows;
-    uint32_t k_len;                    ///< elements of a row that may be other than zero
-    uint32_t acc_addr;                 ///< accumulator row of the first one
-    bool swap;                         ///< the first row switches to the next weight tile
-    bool accumulate;                   ///< add to the accumulators instead of overwriting them
-    std::span<const std::byte> data;   ///< rows x shape.rows, copied; empty: time only
+    uint32_t k_len;                       ///< elements of a row that may be other than zero
+    uint32_t acc_addr;                    ///< accumulator row of the first one
+    bool swap;                            ///< the first row switches to the next weight tile
+    bool accumulate;                      ///< add to the accumulators instead of overwriting them
+    std::span<const std::byte> data;      ///< rows x shape.rows, copied; empty: time only
     std::span<const uint32_t> gaps = {};  ///< as those of a tile, before each row
 };
 

@@ -29,8 +29,7 @@ void TlmMxuEngine::reset(Cycle cycle) {
 }
 
 void TlmMxuEngine::push_weights(const WeightTile& tile, SharedData data) {
-    tiles_.push_back(
-        {tile.id, tile.from, std::move(data), {tile.gaps.begin(), tile.gaps.end()}});
+    tiles_.push_back({tile.id, tile.from, std::move(data), {tile.gaps.begin(), tile.gaps.end()}});
     resolve();
 }
 
@@ -130,12 +129,9 @@ const TlmMxuEngine::BlockResult* TlmMxuEngine::next_block() {
     multiply(computed_);
     const RowBlock& block = computed_.block;
     const size_t count = computed_.data == nullptr ? 0 : element(block.rows);
-    result_ = {block.id,
-               block.acc_addr,
-               block.rows,
-               computed_.first_edge,
-               computed_.edges,
-               {accumulators_.data() + element(block.acc_addr), count}};
+    result_ = {block.id,        block.acc_addr,
+               block.rows,      computed_.first_edge,
+               computed_.edges, {accumulators_.data() + element(block.acc_addr), count}};
     if (listener_) listener_(result_);
     return &result_;
 }
@@ -152,8 +148,7 @@ void TlmMxuEngine::multiply(const TimedBlock& timed) {
     // Weights beyond k_len need not be zero: -x, infinity and NaN times +0 show in the sum.
     gemm_bf16_.multiply(reinterpret_cast<const uint16_t*>(timed.data.get()), block.rows,
                         shape_.rows, reinterpret_cast<const uint16_t*>(timed.weights.get()),
-                        shape_.rows, shape_.rows, shape_.cols, block.accumulate, sums,
-                        shape_.sum4);
+                        shape_.rows, shape_.rows, shape_.cols, block.accumulate, sums, shape_.sum4);
 }
 
 std::optional<MxuEvent> TlmMxuEngine::advance(Cycle until) {

@@ -4,7 +4,8 @@
 //
 //   a beat is accepted at the later of two edges: the one from which it stands at the port, and the
 //     first one at which the array is ready for it
-//   beat i of a tile     ready weight_interval edges after beat i-1; beat 0 after the swap that used
+//   beat i of a tile     ready weight_interval edges after beat i-1; beat 0 after the swap that
+//   used
 //                        the tile before it
 //   row m of a block     always ready, but a swap weight_latency edges after the tile's last beat
 //   a row's commit       commit_latency edges after its acceptance
@@ -29,9 +30,10 @@ class TlmMxuEngine : public MxuEngine {
         uint64_t id;
         uint32_t acc_addr;
         uint32_t rows;
-        Cycle first_edge;                ///< at which row 0 is accepted
-        std::span<const Cycle> edges;    ///< of all rows; empty: one after another
-        std::span<const int32_t> sums;   ///< accumulator rows as committed, rows x cols; empty: time only
+        Cycle first_edge;              ///< at which row 0 is accepted
+        std::span<const Cycle> edges;  ///< of all rows; empty: one after another
+        std::span<const int32_t>
+            sums;  ///< accumulator rows as committed, rows x cols; empty: time only
         Cycle edge(uint32_t row) const { return edges.empty() ? first_edge + row : edges[row]; }
     };
     using BlockListener = std::function<void(const BlockResult&)>;

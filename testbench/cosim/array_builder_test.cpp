@@ -151,9 +151,9 @@ TEST_F(BuilderTest, TapsShowWhatStoodBeforeTheEdge) {
             if (taps[i].name == name) return static_cast<const uint8_t*>(taps[i].data)[0];
         return -1;
     };
-    for (const char* name : {"act_fire", "swap", "wgt_fire", "load", "tile_complete", "tile_partial", "emit",
-                             "wr_valid", "wr_accumulate", "wr_addr", "row", "act_skewed",
-                             "swap_skewed", "wgt_skewed", "load_skewed", "bottom"})
+    for (const char* name : {"act_fire", "swap", "wgt_fire", "load", "tile_complete",
+                             "tile_partial", "emit", "wr_valid", "wr_accumulate", "wr_addr", "row",
+                             "act_skewed", "swap_skewed", "wgt_skewed", "load_skewed", "bottom"})
         EXPECT_NE(value(name), -1) << name;
 
     const uint8_t beat[2] = {7, 9};

@@ -14,7 +14,8 @@ namespace {
 const mxu::MxuShape kShape{8, 4, 16};
 
 TEST(InjectionParse, ReadsEveryPart) {
-    const Injection found = parse_injection("pe[3][15].weight:bit7@cycle=123456789012", {4, 16, 16});
+    const Injection found =
+        parse_injection("pe[3][15].weight:bit7@cycle=123456789012", {4, 16, 16});
     EXPECT_EQ(found.which, PeRegister::kWeight);
     EXPECT_EQ(found.pe_row, 3u);
     EXPECT_EQ(found.pe_col, 15u);
@@ -49,23 +50,22 @@ TEST_P(InjectionRejects, AndNamesThePart) {
 
 INSTANTIATE_TEST_SUITE_P(
     Texts, InjectionRejects,
-    testing::Values(Bad{"", "form"}, Bad{"pe", "form"}, Bad{"pe[0][0].psum:bit0", "form"},
-                    Bad{"pe[0][0].psum:bit0@cycle=", "form"},
-                    Bad{"pe[-1][0].psum:bit0@cycle=1", "form"},
-                    Bad{"pe[0].psum:bit0@cycle=1", "form"},
-                    Bad{" pe[0][0].psum:bit0@cycle=1", "form"},
-                    Bad{"pe[0][0].psum:bit0@cycle=1 ", "form"},
-                    Bad{"pe[0][0].psum:bit0@cycle=99999999999999999999", "form"},
-                    Bad{"pe[99999999999][0].psum:bit0@cycle=1", "form"},
-                    Bad{"pe[8][0].psum:bit0@cycle=1", "PE row: expected 0..7, found 8"},
-                    Bad{"pe[0][4].psum:bit0@cycle=1", "PE column: expected 0..3, found 4"},
-                    Bad{"pe[0][0].sum:bit0@cycle=1",
-                        "register: expected psum, weight, shadow, activation, swap or load, found sum"},
-                    Bad{"pe[0][0].psum:bit32@cycle=1", "bit: expected 0..31, found 32"},
-                    Bad{"pe[0][0].weight:bit8@cycle=1", "bit: expected 0..7, found 8"},
-                    Bad{"pe[0][0].shadow:bit8@cycle=1", "bit: expected 0..7"},
-                    Bad{"pe[0][0].swap:bit1@cycle=1", "bit: expected 0..0"},
-                    Bad{"pe[0][0].activation:bit8@cycle=1", "bit: expected 0..7"}));
+    testing::Values(
+        Bad{"", "form"}, Bad{"pe", "form"}, Bad{"pe[0][0].psum:bit0", "form"},
+        Bad{"pe[0][0].psum:bit0@cycle=", "form"}, Bad{"pe[-1][0].psum:bit0@cycle=1", "form"},
+        Bad{"pe[0].psum:bit0@cycle=1", "form"}, Bad{" pe[0][0].psum:bit0@cycle=1", "form"},
+        Bad{"pe[0][0].psum:bit0@cycle=1 ", "form"},
+        Bad{"pe[0][0].psum:bit0@cycle=99999999999999999999", "form"},
+        Bad{"pe[99999999999][0].psum:bit0@cycle=1", "form"},
+        Bad{"pe[8][0].psum:bit0@cycle=1", "PE row: expected 0..7, found 8"},
+        Bad{"pe[0][4].psum:bit0@cycle=1", "PE column: expected 0..3, found 4"},
+        Bad{"pe[0][0].sum:bit0@cycle=1",
+            "register: expected psum, weight, shadow, activation, swap or load, found sum"},
+        Bad{"pe[0][0].psum:bit32@cycle=1", "bit: expected 0..31, found 32"},
+        Bad{"pe[0][0].weight:bit8@cycle=1", "bit: expected 0..7, found 8"},
+        Bad{"pe[0][0].shadow:bit8@cycle=1", "bit: expected 0..7"},
+        Bad{"pe[0][0].swap:bit1@cycle=1", "bit: expected 0..0"},
+        Bad{"pe[0][0].activation:bit8@cycle=1", "bit: expected 0..7"}));
 
 TEST(InjectionParse, TakesAllBitsOfABf16) {
     const mxu::MxuShape shape{8, 4, 16, arch::Dtype::kBf16};

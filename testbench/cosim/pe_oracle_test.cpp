@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The PE oracle against a grid of PEs that is stepped edge by edge: activations move right, partial
-// sums down, weight beats and swaps along the diagonals; with more than one PE per pipeline register
-// a whole band at a time.
+// sums down, weight beats and swaps along the diagonals; with more than one PE per pipeline
+// register a whole band at a time.
 #include "cosim/pe_oracle.h"
 
 #include <gtest/gtest.h>
@@ -76,8 +76,8 @@ class Grid {
   private:
     uint32_t element(const std::vector<std::byte>& data, uint32_t index) const {
         if (shape_.dtype == arch::Dtype::kInt8) return static_cast<uint8_t>(data[index]);
-        return static_cast<uint32_t>(data[2 * index]) |
-               static_cast<uint32_t>(data[2 * index + 1]) << 8;
+        return static_cast<uint32_t>(data[2 * index]) | static_cast<uint32_t>(data[2 * index + 1])
+                                                            << 8;
     }
     /// From the register above this band through the band's PEs.
     uint32_t next_psum(const std::vector<Pe>& before, uint32_t r, uint32_t c) const {
@@ -234,14 +234,15 @@ TEST_P(PeOracleSizes, ForetellsThePartialSum) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Sizes, PeOracleSizes,
-    testing::Values(mxu::MxuShape{1, 1, 8}, mxu::MxuShape{3, 5, 8}, mxu::MxuShape{5, 2, 8},
-                    mxu::MxuShape{8, 8, 8}, mxu::MxuShape{7, 5, 8, arch::Dtype::kInt8, 2},
-                    mxu::MxuShape{4, 6, 8, arch::Dtype::kInt8, 8}, bf16_shape(3, 5, 8),
-                    bf16_shape(7, 7, 8, 3), bf16_shape(10, 5, 8, 4, true),
-                    bf16_shape(9, 9, 8, 8, true)),
-    [](const auto& info) { return testbench::name_of(info.param); });
+INSTANTIATE_TEST_SUITE_P(Sizes, PeOracleSizes,
+                         testing::Values(mxu::MxuShape{1, 1, 8}, mxu::MxuShape{3, 5, 8},
+                                         mxu::MxuShape{5, 2, 8}, mxu::MxuShape{8, 8, 8},
+                                         mxu::MxuShape{7, 5, 8, arch::Dtype::kInt8, 2},
+                                         mxu::MxuShape{4, 6, 8, arch::Dtype::kInt8, 8},
+                                         bf16_shape(3, 5, 8), bf16_shape(7, 7, 8, 3),
+                                         bf16_shape(10, 5, 8, 4, true),
+                                         bf16_shape(9, 9, 8, 8, true)),
+                         [](const auto& info) { return testbench::name_of(info.param); });
 
 /// A quiet array with known tiles.
 class QuietArray : public testing::Test {
@@ -292,9 +293,8 @@ TEST_F(QuietArray, IsNotJudgedWhereItShowsNoRegister) {
     PeTable table = grid_.table();
     for (TandemPeRegisters& pe : table.pes) pe = {};
     grid_.at(1, 1).weight = 99;
-    EXPECT_FALSE(PeOracle(shape_, std::as_bytes(std::span(active_)), {})
-                     .check(100, table)
-                     .has_value());
+    EXPECT_FALSE(
+        PeOracle(shape_, std::as_bytes(std::span(active_)), {}).check(100, table).has_value());
 }
 
 }  // namespace

@@ -116,10 +116,9 @@ TEST_F(RtlEngine, LeavesGapsBetweenBeatsAndRows) {
     const std::vector<uint32_t> beats = {0, 1, 0, 0, 2, 0, 0, 0}, between = {3, 0, 4};
     engine_.push_weights({0, 5, testbench::int8_bytes(64, 2), beats});
     engine_.push_rows({0, 20, 3, 8, 0, true, false, testbench::int8_bytes(24, 4), between});
-    const std::vector<MxuEvent> expected = {
-        {12 + 3, MxuEvent::Kind::kTileLoaded, 0},
-        {23, MxuEvent::Kind::kBlockStarted, 0},
-        {23 + 2 + 4 + 17, MxuEvent::Kind::kBlockCommitted, 0}};
+    const std::vector<MxuEvent> expected = {{12 + 3, MxuEvent::Kind::kTileLoaded, 0},
+                                            {23, MxuEvent::Kind::kBlockStarted, 0},
+                                            {23 + 2 + 4 + 17, MxuEvent::Kind::kBlockCommitted, 0}};
     EXPECT_EQ(events(100), expected);
 }
 

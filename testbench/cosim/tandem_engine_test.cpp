@@ -235,12 +235,10 @@ class Upset : public testing::Test {
         options.on_divergence = [this](const Divergence&) { ++calls_; };
         engine_ = std::make_unique<TandemEngine>(shape_, testbench::array_library(shape_), options);
     }
-    void push_tile(Cycle from) {
-        engine_->push_weights({tiles_++, from, int8_bytes(64, 3)});
-    }
+    void push_tile(Cycle from) { engine_->push_weights({tiles_++, from, int8_bytes(64, 3)}); }
     void push_rows(Cycle from, uint32_t rows, bool swap, uint32_t address = 0) {
-        engine_->push_rows({blocks_++, from, rows, 8, address, swap, false,
-                            int8_bytes(size_t{rows} * 8, 5)});
+        engine_->push_rows(
+            {blocks_++, from, rows, 8, address, swap, false, int8_bytes(size_t{rows} * 8, 5)});
     }
     void work(Cycle until) {
         while (engine_->advance(until)) {

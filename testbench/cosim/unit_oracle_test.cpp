@@ -252,16 +252,25 @@ TEST_P(UnitOracleSizes, NamesTheFirstWrongNet) {
         Unit unit;
         uint32_t lanes, lane_bits;
     };
-    const Case cases[] = {
-        {"tile_complete", Unit::kWeightLoader, 1, 1}, {"tile_partial", Unit::kWeightLoader, 1, 1}, {"wgt_fire", Unit::kWeightLoader, 1, 1},
-        {"load", Unit::kWeightLoader, 1, 8},          {"load_active", Unit::kControl, 1, 1},
-        {"act_fire", Unit::kControl, 1, 1},           {"swap", Unit::kControl, 1, 1},
-        {"rows_active", Unit::kControl, 1, 1},        {"swap_active", Unit::kControl, 1, 1},
-        {"act_skewed", Unit::kSkew, shape.rows, 8},   {"swap_skewed", Unit::kSkew, shape.rows, 1},
-        {"wgt_skewed", Unit::kSkew, shape.cols, 8},   {"load_skewed", Unit::kSkew, shape.rows, 1},
-        {"bottom", Unit::kPe, shape.cols, 32},        {"emit", Unit::kControl, 1, 1},
-        {"row", Unit::kSkew, shape.cols, 32},         {"wr_valid", Unit::kControl, 1, 1},
-        {"wr_accumulate", Unit::kControl, 1, 1},      {"wr_addr", Unit::kControl, 1, 8}};
+    const Case cases[] = {{"tile_complete", Unit::kWeightLoader, 1, 1},
+                          {"tile_partial", Unit::kWeightLoader, 1, 1},
+                          {"wgt_fire", Unit::kWeightLoader, 1, 1},
+                          {"load", Unit::kWeightLoader, 1, 8},
+                          {"load_active", Unit::kControl, 1, 1},
+                          {"act_fire", Unit::kControl, 1, 1},
+                          {"swap", Unit::kControl, 1, 1},
+                          {"rows_active", Unit::kControl, 1, 1},
+                          {"swap_active", Unit::kControl, 1, 1},
+                          {"act_skewed", Unit::kSkew, shape.rows, 8},
+                          {"swap_skewed", Unit::kSkew, shape.rows, 1},
+                          {"wgt_skewed", Unit::kSkew, shape.cols, 8},
+                          {"load_skewed", Unit::kSkew, shape.rows, 1},
+                          {"bottom", Unit::kPe, shape.cols, 32},
+                          {"emit", Unit::kControl, 1, 1},
+                          {"row", Unit::kSkew, shape.cols, 32},
+                          {"wr_valid", Unit::kControl, 1, 1},
+                          {"wr_accumulate", Unit::kControl, 1, 1},
+                          {"wr_addr", Unit::kControl, 1, 8}};
     for (const Case& c : cases)
         for (uint32_t lane = 0; lane < c.lanes; ++lane) {
             SCOPED_TRACE(testing::Message() << c.net << " lane " << lane);
@@ -275,8 +284,8 @@ TEST_P(UnitOracleSizes, NamesTheFirstWrongNet) {
 }
 
 TEST_P(UnitOracleSizes, JudgesNetsThatAreNeverIdleAtEveryEdge) {
-    for (const char* net : {"tile_complete", "tile_partial", "act_fire", "swap", "wgt_fire", "load", "emit",
-                            "wr_valid", "swap_skewed", "load_skewed"})
+    for (const char* net : {"tile_complete", "tile_partial", "act_fire", "swap", "wgt_fire", "load",
+                            "emit", "wr_valid", "swap_skewed", "load_skewed"})
         for (Cycle edge = 20; edge < 40; ++edge) {
             const auto found = run_with_wrong_bit(net, 0, edge);
             ASSERT_TRUE(found) << net;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The flat and the grid form in lock step, at sizes beyond those of the proof (rtl/formal/forms_fv):
-// equal ports and equal registers in every PE at every edge.
+// The flat and the grid form in lock step, at sizes beyond those of the proof
+// (rtl/formal/forms_fv): equal ports and equal registers in every PE at every edge.
 #include <cstring>
 
 #include "testbench/rtl/mxu_harness.h"

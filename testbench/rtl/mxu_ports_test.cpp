@@ -197,6 +197,11 @@ TEST_P(MxuPortsOfBf16, SignsOfZeroAndNotANumber) {
         row[4] = 0x8081;
         const bool short_group = rows % 4 != 0;  // products that are not there count as +0
         EXPECT_EQ(committed(row, false, false), short_group ? 0 : 0x80000000);
+        if (rows % 4 >= 2) {  // the sum of the last group is flushed to -0 as well
+            row[rows - 2] = 0x0080;
+            row[rows - 1] = 0x8081;
+            EXPECT_EQ(committed(row, false, false), 0x80000000) << "-0 passes PEs that do not add";
+        }
     }
     Elements row(rows, 0);
     row[0] = 0xffab;
@@ -233,8 +238,10 @@ INSTANTIATE_TEST_SUITE_P(Arrays, MxuPorts, testing::ValuesIn(tested_arrays()), a
 INSTANTIATE_TEST_SUITE_P(Arrays, MxuPortsOfBf16, testing::ValuesIn(tested_bf16_arrays()),
                          array_name);
 
-TEST(MxuValues, EveryProductOfTwoInt8IsExact) {
-    Mxu unit({1, 1});
+class MxuValues : public testing::TestWithParam<const char*> {};  // the form
+
+TEST_P(MxuValues, EveryProductOfTwoInt8IsExact) {
+    Mxu unit({1, 1, arch::Dtype::kInt8, 1, false, GetParam()});
     const auto element = [](int value) { return static_cast<Element>(value & 0xff); };
     for (int weight = -128; weight < 128; ++weight) {
         Stimulus in;
@@ -251,6 +258,9 @@ TEST(MxuValues, EveryProductOfTwoInt8IsExact) {
         }
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(Forms, MxuValues, testing::Values("flat", "grid"),
+                         [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
 }  // namespace tandem::testbench

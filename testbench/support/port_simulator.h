@@ -57,7 +57,7 @@ class PortSimulator final : public mxu::MxuEngine {
 
   private:
     using Kind = mxu::MxuEvent::Kind;
-    using Row = std::vector<int32_t>;        // numbers of int8, bits of bf16
+    using Row = std::vector<int32_t>;       // numbers of int8, bits of bf16
     using Counters = std::deque<uint32_t>;  // edges still to wait, of the beats to come
     struct Tile {
         uint64_t id;
@@ -83,7 +83,7 @@ class PortSimulator final : public mxu::MxuEngine {
         mxu::Cycle commit;
         uint32_t address;
         bool accumulate;
-        std::vector<uint32_t> sums;      ///< empty: no row
+        std::vector<uint32_t> sums;       ///< empty: no row
         std::optional<uint64_t> last_of;  ///< block whose last row it is
     };
 
@@ -215,12 +215,10 @@ class PortSimulator final : public mxu::MxuEngine {
             const Flight& flight = flights_.front();
             std::vector<uint32_t>& row = accumulators_[flight.address];
             for (uint32_t c = 0; c < flight.sums.size(); ++c)
-                row[c] = !flight.accumulate ? flight.sums[c]
-                         : shape_.dtype == arch::Dtype::kInt8
-                             ? row[c] + flight.sums[c]
-                             : bf16::sum(row[c], flight.sums[c]);
-            if (flight.last_of)
-                events_.push_back({edge_, Kind::kBlockCommitted, *flight.last_of});
+                row[c] = !flight.accumulate                   ? flight.sums[c]
+                         : shape_.dtype == arch::Dtype::kInt8 ? row[c] + flight.sums[c]
+                                                              : bf16::sum(row[c], flight.sums[c]);
+            if (flight.last_of) events_.push_back({edge_, Kind::kBlockCommitted, *flight.last_of});
             flights_.pop_front();
         }
     }

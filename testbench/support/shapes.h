@@ -25,9 +25,7 @@ inline std::string name_of(const mxu::MxuShape& shape) {
 
 namespace tandem::mxu {
 /// In listings of tests.
-inline void PrintTo(const MxuShape& shape, std::ostream* out) {
-    *out << testbench::name_of(shape);
-}
+inline void PrintTo(const MxuShape& shape, std::ostream* out) { *out << testbench::name_of(shape); }
 }  // namespace tandem::mxu
 
 namespace tandem::testbench {

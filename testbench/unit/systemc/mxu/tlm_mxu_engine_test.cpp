@@ -11,9 +11,9 @@
 namespace tandem::mxu {
 namespace {
 
-using testbench::PortSimulator;
 using testbench::bf16_shape;
 using testbench::int8_bytes;
+using testbench::PortSimulator;
 using testbench::Seeded;
 using Kind = MxuEvent::Kind;
 
@@ -41,8 +41,12 @@ class Pair {
             const uint32_t address =
                 half - base + static_cast<uint32_t>(random_.below(half - rows + 1));
             const auto holds = waits(rows);
-            const AccumulatorRead read{reads_++, read_from_ = later(read_from_), address, rows,
-                                       static_cast<uint32_t>(1 + random_.below(4)), holds};
+            const AccumulatorRead read{reads_++,
+                                       read_from_ = later(read_from_),
+                                       address,
+                                       rows,
+                                       static_cast<uint32_t>(1 + random_.below(4)),
+                                       holds};
             tlm_.push_read(read);
             ports_.push_read(read);
         }
@@ -97,8 +101,8 @@ class Pair {
             if (i / shape_.element_bytes() % shape_.rows >= k_len) data[i] = std::byte{0};
         const auto gaps = waits(rows);
         block_from_ = later(block_from_);
-        const RowBlock work{blocks_++, block_from_, rows,       k_len, address,
-                            swap,      accumulate,  data,       gaps};
+        const RowBlock work{blocks_++, block_from_, rows, k_len, address,
+                            swap,      accumulate,  data, gaps};
         tlm_.push_rows(work);
         ports_.push_rows(work);
     }
@@ -126,8 +130,8 @@ TEST_P(TlmMxuEngineSizes, GivesEventsAndValuesOfTheSteppedPorts) {
 
 INSTANTIATE_TEST_SUITE_P(
     Sizes, TlmMxuEngineSizes,
-    testing::Values(MxuShape{1, 1, 16}, MxuShape{3, 5, 32}, MxuShape{8, 8, 64},
-                    MxuShape{16, 4, 64}, MxuShape{7, 9, 32, arch::Dtype::kInt8, 3},
+    testing::Values(MxuShape{1, 1, 16}, MxuShape{3, 5, 32}, MxuShape{8, 8, 64}, MxuShape{16, 4, 64},
+                    MxuShape{7, 9, 32, arch::Dtype::kInt8, 3},
                     MxuShape{5, 5, 32, arch::Dtype::kInt8, 8},
                     MxuShape{4, 4, 32, arch::Dtype::kInt8, 1, false, MxuTiming{3, 4, 7}},
                     MxuShape{6, 2, 32, arch::Dtype::kInt8, 1, false, MxuTiming{1, 1, 9}},
@@ -327,7 +331,8 @@ class TlmMxuEngineBlocks : public testing::Test {
   protected:
     TlmMxuEngineBlocks() { engine_.push_weights({0, 0, int8_bytes(2, 1)}); }
     void block(uint32_t address, std::vector<uint32_t> gaps = {}) {
-        engine_.push_rows({blocks_++, 0, 3, 2, address, blocks_ == 1, false, int8_bytes(6, 5), gaps});
+        engine_.push_rows(
+            {blocks_++, 0, 3, 2, address, blocks_ == 1, false, int8_bytes(6, 5), gaps});
     }
     TlmMxuEngine engine_{{2, 1, 8}};
     uint64_t blocks_ = 0;
