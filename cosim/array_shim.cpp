@@ -174,7 +174,12 @@ struct TandemArray {
     /// The runtime finds its context through a thread-local pointer while a model is built or
     /// destroyed; it must never be left on a context that is gone.
     struct ContextGuard {
-        explicit ContextGuard(VerilatedContext* context) { Verilated::threadContextp(context); }
+        explicit ContextGuard(VerilatedContext* context) {
+            // Verilator's default is a pool as large as the machine. Its threads would do nothing,
+            // but hold locks now and then, which a forked copy would wait for for ever.
+            context->threads(1);
+            Verilated::threadContextp(context);
+        }
         ~ContextGuard() { Verilated::threadContextp(Verilated::defaultContextp()); }
     };
 

@@ -138,6 +138,19 @@ TEST_F(BuilderTest, PipeliningTakesRegistersAway) {
     }
 }
 
+// A checkpoint is a forked copy, in which only the thread that forked goes on.
+TEST_F(BuilderTest, AnArrayHasNoThreads) {
+    const auto threads = [] {
+        const fs::directory_iterator tasks("/proc/self/task");
+        return std::distance(begin(tasks), end(tasks));
+    };
+    const auto before = threads();
+    const cosim::ArrayLibrary library(cosim::ensure_array({2, 2, 4}, options_));
+    TandemArray* const array = library.create();
+    EXPECT_EQ(threads(), before);
+    library.destroy(array);
+}
+
 TEST_F(BuilderTest, TapsShowWhatStoodBeforeTheEdge) {
     cosim::ArraySpec spec{2, 2, 4};
     spec.form = "grid";
