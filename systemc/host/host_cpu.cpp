@@ -5,17 +5,16 @@ namespace tandem::host {
 
 tlm::tlm_response_status HostCpu::access(tlm::tlm_command command, uint64_t address, uint8_t* data,
                                          unsigned bytes) {
-    tlm::tlm_generic_payload payload;
-    payload.set_command(command);
-    payload.set_address(address);
-    payload.set_data_ptr(data);
-    payload.set_data_length(bytes);
-    payload.set_streaming_width(bytes);
-    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    payload_.set_command(command);
+    payload_.set_address(address);
+    payload_.set_data_ptr(data);
+    payload_.set_data_length(bytes);
+    payload_.set_streaming_width(bytes);
+    payload_.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
     sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-    bus_out->b_transport(payload, delay);
+    bus_out->b_transport(payload_, delay);
     if (delay != sc_core::SC_ZERO_TIME) wait(delay);
-    return payload.get_response_status();
+    return payload_.get_response_status();
 }
 
 }  // namespace tandem::host

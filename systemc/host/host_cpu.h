@@ -58,6 +58,10 @@ class HostCpu : public sc_core::sc_module {
   private:
     static constexpr uint32_t kFaultExitCode = 128;
 
+    /// Of the access under way. What stood on the stack of a thread would be lost when the
+    /// simulation ends before it.
+    tlm::tlm_generic_payload payload_;
+
     bool exit_requested_ = false;
     bool finished_ = false;
     uint32_t exit_code_ = 0;

@@ -25,19 +25,23 @@ void WeightFetcher::execute(const Dispatched& instruction) {
     for (uint32_t i = 0; i < fetch.tiles; ++i, address += tile_bytes) {
         while (fifo_.size() >= services_.config().mxu.weight_fifo_tiles) sc_core::wait(changed_);
         charge(Cause::kWaitSpace);
-        auto tile = std::make_shared<Tile>();
-        if (services_.functional()) tile->data.resize(tile_bytes);
+        // In the FIFO from the beginning: what stands on the stack of a thread is lost when the
+        // simulation ends before it.
+        Tile& tile = fifo_.emplace_back();
+        if (services_.functional()) tile.data.resize(tile_bytes);
         sc_core::sc_time delay;
-        if (!memory.read(address, reinterpret_cast<uint8_t*>(tile->data.data()), tile_bytes, delay))
+        if (!memory.read(address, reinterpret_cast<uint8_t*>(tile.data.data()), tile_bytes,
+                         delay)) {
+            fifo_.pop_back();
             services_.fail(arch::DeviceError::kMemoryAddress, instruction.index);
-        tile->arrives = services_.clock().at_or_after(sc_core::sc_time_stamp() + delay);
-        tile->last = i + 1 == fetch.tiles;
-        tile->instruction = instruction;
-        tile->started = started;
-        fifo_.push_back(tile);
+        }
+        tile.arrives = services_.clock().at_or_after(sc_core::sc_time_stamp() + delay);
+        tile.last = i + 1 == fetch.tiles;
+        tile.instruction = instruction;
+        tile.started = started;
         ++tiles_fetched_;
         changed_.notify(sc_core::SC_ZERO_TIME);
-        account_.charge(Cause::kBusy, tile->arrives);
+        account_.charge(Cause::kBusy, tile.arrives);
         wait_until(now() + 1);
     }
 }
@@ -47,10 +51,10 @@ void WeightFetcher::load_thread() {
     load_process_ = sc_core::sc_get_current_process_handle();
     for (;;) {
         while (fifo_.empty()) sc_core::wait(changed_);
-        const std::shared_ptr<Tile> tile = fifo_.front();
-        wait_until(tile->arrives);
-        if (tile->last) retire(tile->instruction, tile->started);
-        const uint64_t id = mxu_.push_tile(tile->data);
+        const Tile& tile = fifo_.front();
+        wait_until(tile.arrives);
+        if (tile.last) retire(tile.instruction, tile.started);
+        const uint64_t id = mxu_.push_tile(tile.data);
         mxu_.wait_tile_loaded(id);
         fifo_.pop_front();
         services_.note_progress();

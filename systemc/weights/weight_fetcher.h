@@ -8,7 +8,6 @@
 #pragma once
 
 #include <deque>
-#include <memory>
 #include <vector>
 
 #include "systemc/kernel/unit.h"
@@ -30,7 +29,7 @@ class WeightFetcher final : public Unit {
 
   private:
     struct Tile {
-        Cycle arrives;
+        Cycle arrives = 0;
         std::vector<int8_t> data;
         bool last = false;
         Dispatched instruction;
@@ -42,8 +41,7 @@ class WeightFetcher final : public Unit {
     void load_thread();
 
     Mxu& mxu_;
-    std::deque<std::shared_ptr<Tile>>
-        fifo_;  ///< reserved entries, in order; the front is loaded first
+    std::deque<Tile> fifo_;  ///< reserved entries, in order; the front is loaded first
     sc_core::sc_event changed_;
     sc_core::sc_process_handle load_process_;
     uint64_t tiles_fetched_ = 0;
