@@ -44,6 +44,8 @@ struct Case {
 
 const std::vector<Case> kCases = {
     {"int8_16_grid", 16, arch::Dtype::kInt8, "grid", "", true},
+    {"int8_32_grid", 32, arch::Dtype::kInt8, "grid", "", true},
+    {"bf16_32_grid", 32, arch::Dtype::kBf16, "grid", "", true},
     {"int8_16", 16, arch::Dtype::kInt8, "flat", "", true},
     {"int8_128", 128, arch::Dtype::kInt8, "flat", "", true},
     {"int8_256", 256, arch::Dtype::kInt8, "flat", "", true},

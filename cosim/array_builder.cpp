@@ -39,7 +39,7 @@ struct Level {
     uintmax_t most_bytes;
 };
 constexpr Level kLevels[] = {{"-O3", 1'000'000}, {"-O1", 4'000'000}, {"-O0", 80'000'000}};
-constexpr unsigned kLargestGrid = 64 * 64;  // PEs
+constexpr unsigned kLargestGrid = 32 * 32;  // PEs; larger ones take more than 30 s to compile
 constexpr std::array kRuntimeSources = {"verilated", "verilated_cov", "verilated_fst_c",
                                         "verilated_threads"};
 
