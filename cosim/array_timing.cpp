@@ -2,91 +2,28 @@
 #include "cosim/array_timing.h"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "arch/error.h"
+#include "arch/yaml_section.h"
 
 namespace tandem::cosim {
 namespace {
 
+using arch::YamlSection;
 using mxu::Cycle;
 
 constexpr int64_t kLimit = 1'000'000;
 
 int64_t ceil_log2(uint32_t value) { return std::bit_width(value - 1); }
 
-/// A mapping of the file. Names the line of what it complains about.
-class Reader {
-  public:
-    Reader(std::string file, std::string path, YAML::Node node, std::vector<std::string> known)
-        : file_(std::move(file)), path_(std::move(path)), node_(std::move(node)) {
-        if (!node_.IsMap()) fail("", "a mapping", describe(node_), node_);
-        std::set<std::string> seen;
-        for (const auto& entry : node_) {
-            const auto key = entry.first.as<std::string>();
-            if (std::find(known.begin(), known.end(), key) == known.end())
-                fail(key, fmt::format("one of: {}", fmt::join(known, ", ")), "an unknown key",
-                     entry.first);
-            if (!seen.insert(key).second) fail(key, "the key once", "the key twice", entry.first);
-        }
-    }
-
-    bool has(const std::string& key) const { return static_cast<bool>(node_[key]); }
-
-    YAML::Node child(const std::string& key) const {
-        const YAML::Node node = node_[key];
-        if (!node) fail(key, "the key", "nothing", node_);
-        return node;
-    }
-
-    std::string text(const std::string& key) const {
-        const YAML::Node node = child(key);
-        if (!node.IsScalar()) fail(key, "a text", describe(node), node);
-        return node.as<std::string>();
-    }
-
-    int64_t integer(const std::string& key, int64_t low, int64_t high) const {
-        const YAML::Node node = child(key);
-        const std::string found = node.IsScalar() ? node.as<std::string>() : "";
-        int64_t value = 0;
-        const auto [end, error] = std::from_chars(found.data(), found.data() + found.size(), value);
-        if (error != std::errc{} || end != found.data() + found.size() || value < low ||
-            value > high)
-            fail(key, fmt::format("a whole number from {} to {}", low, high), describe(node), node);
-        return value;
-    }
-
-    [[noreturn]] void fail(const std::string& key, const std::string& expected,
-                           const std::string& found, const YAML::Node& at) const {
-        std::string place = path_.empty() || key.empty() ? path_ + key : path_ + "." + key;
-        if (place.empty()) place = "top level";
-        const YAML::Mark mark = at.Mark();
-        if (!mark.is_null()) place += fmt::format(" (line {})", mark.line + 1);
-        throw UserError(file_, place, expected, found);
-    }
-
-    static std::string describe(const YAML::Node& node) {
-        if (node.IsSequence()) return "a list";
-        if (node.IsMap()) return "a mapping";
-        return node.IsScalar() ? '"' + node.as<std::string>() + '"' : "nothing";
-    }
-
-  private:
-    std::string file_, path_;
-    YAML::Node node_;
-};
-
-LatencyFormula read_formula(const std::string& file, const Reader& top, const std::string& key) {
+LatencyFormula read_formula(const YamlSection& top, const std::string& key) {
     LatencyFormula formula;
-    const YAML::Node node = top.child(key);
-    if (node.IsScalar()) {
+    if (!top.is_mapping(key)) {
         formula.constant = top.integer(key, 1, kLimit);
         return formula;
     }
@@ -95,21 +32,18 @@ LatencyFormula read_formula(const std::string& file, const Reader& top, const st
                                                    {"per_col", &formula.per_col},
                                                    {"per_log2_row", &formula.per_log2_row},
                                                    {"per_log2_col", &formula.per_log2_col}};
-    const Reader reader(file, key, node,
-                        {"constant", "per_row", "per_col", "per_log2_row", "per_log2_col"});
+    const YamlSection section =
+        top.section(key, {"constant", "per_row", "per_col", "per_log2_row", "per_log2_col"});
     for (const auto& [name, value] : terms)
-        if (reader.has(name)) *value = reader.integer(name, -kLimit, kLimit);
+        if (section.has(name)) *value = section.integer(name, -kLimit, kLimit);
     return formula;
 }
 
-std::vector<arch::Dtype> read_dtypes(const Reader& top) {
-    const YAML::Node node = top.child("dtypes");
-    if (!node.IsSequence() || node.size() == 0)
-        top.fail("dtypes", "a list of int8, bf16", Reader::describe(node), node);
+std::vector<arch::Dtype> read_dtypes(const YamlSection& top) {
     std::vector<arch::Dtype> dtypes;
-    for (const auto& entry : node) {
-        const auto dtype = arch::parse_dtype(entry.IsScalar() ? entry.as<std::string>() : "");
-        if (!dtype) top.fail("dtypes", "int8 or bf16", Reader::describe(entry), entry);
+    for (const std::string& text : top.list("dtypes", "int8, bf16")) {
+        const auto dtype = arch::parse_dtype(text);
+        if (!dtype) top.fail("dtypes", "int8 or bf16", '"' + text + '"');
         dtypes.push_back(*dtype);
     }
     return dtypes;
@@ -201,19 +135,11 @@ mxu::MxuTiming ArrayDeclaration::timing(const mxu::MxuShape& shape) const {
 ArrayDeclaration read_declaration(const std::filesystem::path& file) {
     ArrayDeclaration declaration;
     declaration.file = file.string();
-    YAML::Node node;
-    try {
-        node = YAML::LoadFile(file.string());
-    } catch (const YAML::BadFile&) {
-        throw UserError(file.string() + " cannot be read");
-    } catch (const YAML::ParserException& error) {
-        throw UserError(file.string(), fmt::format("line {}", error.mark.line + 1), "YAML",
-                        error.msg);
-    }
-    const Reader top(declaration.file, "", node,
-                     {"name", "commit_latency", "weight_interval", "weight_latency", "dtypes"});
+    const YamlSection top(
+        declaration.file, "", arch::load_yaml(file),
+        {"name", "commit_latency", "weight_interval", "weight_latency", "dtypes"});
     declaration.name = top.text("name");
-    declaration.commit_latency = read_formula(declaration.file, top, "commit_latency");
+    declaration.commit_latency = read_formula(top, "commit_latency");
     if (top.has("weight_interval"))
         declaration.weight_interval = static_cast<Cycle>(top.integer("weight_interval", 1, 65536));
     if (top.has("weight_latency"))

@@ -94,7 +94,7 @@ TEST_F(ForeignRtlTest, MistakesOfTheCommandLine) {
     expect(run("verify --rows 8 --cols 8 --rtl-timing none.yaml" + array()), 2, {"none.yaml"});
     expect(run("verify --sum4"), 2, {"--sum4", "bf16"});
     expect(run("verify --sum4 --dtype bf16 --pipeline 6"), 2, {"--sum4", "multiple of 4"});
-    expect(run("verify --form grid --rows 128 --cols 128"), 2, {"grid", "4096"});
+    expect(run("verify --form grid --rows 128 --cols 128"), 2, {"grid", "1024"});
 }
 
 }  // namespace
