@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -95,6 +96,7 @@ void write_file(const fs::path& path, const std::string& text) {
 class ScratchDir {
   public:
     explicit ScratchDir(const fs::path& parent) {
+        remove_old_ones(parent);
         std::string name = (parent / "build-XXXXXX").string();
         if (mkdtemp(name.data()) == nullptr)
             throw UserError("cannot write to the cache of arrays, " + parent.string() + ": " +
@@ -110,6 +112,16 @@ class ScratchDir {
     const fs::path& path() const { return path_; }
 
   private:
+    /// Of builds that were killed: none takes an hour.
+    static void remove_old_ones(const fs::path& parent) {
+        std::error_code error;
+        for (const auto& entry : fs::directory_iterator(parent, error)) {
+            if (!entry.path().filename().string().starts_with("build-")) continue;
+            const auto age = fs::file_time_type::clock::now() - entry.last_write_time(error);
+            if (!error && age > std::chrono::hours(1)) fs::remove_all(entry.path(), error);
+        }
+    }
+
     fs::path path_;
 };
 

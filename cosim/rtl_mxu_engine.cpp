@@ -353,11 +353,12 @@ TandemPeRegisters RtlMxuEngine::pe(uint32_t row, uint32_t col) const {
 
 void RtlMxuEngine::inject(const Injection& injection) {
     if (place_of(pe(injection.pe_row, injection.pe_col), injection.which) == nullptr)
-        throw UserError("--inject", "register",
-                        fmt::format("one that this array has (pipeline {}, form {})",
-                                    shape_.pipeline, info().form),
-                        fmt::format("{} of PE {},{}", to_string(injection.which), injection.pe_row,
-                                    injection.pe_col));
+        throw UserError(
+            "--inject", "register",
+            fmt::format("one that this array has (pipeline {}, form {}; swap and load: form grid)",
+                        shape_.pipeline, info().form),
+            fmt::format("{} of PE {},{}", to_string(injection.which), injection.pe_row,
+                        injection.pe_col));
     injection_ = injection;
     injected_.reset();
     rows_accepted_ = 0;

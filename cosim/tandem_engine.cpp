@@ -377,11 +377,12 @@ void TandemEngine::take_answer(const std::string& answer) {
     }
     divergence.note +=
         (divergence.note.empty() ? "" : "; ") +
-        std::string(
-            kind != "none" ? "the replay ended without an answer"
-            : own_array()
-                ? "all nets between the units and all PE registers were right up to there"
-                : "all PE registers were right up to there: the fault lies outside the PEs");
+        std::string(kind != "none" ? "the replay ended without an answer"
+                    : own_array()
+                        ? "all nets between the units and all PE registers were right up to there"
+                    : rtl_.pe(0, 0).weight != nullptr
+                        ? "all PE registers were right up to there: the fault lies outside the PEs"
+                        : "only the ports of this array were judged: its inside is not known");
 }
 
 /// The PE in question, its neighbours in row and column, and what the model expects of it.

@@ -6,6 +6,7 @@
 #include "arch/program.h"
 #include "tools/command.h"
 #include "tools/model_file.h"
+#include "tools/output_files.h"
 #include "tools/paths.h"
 
 namespace tandem::tools {
@@ -31,6 +32,7 @@ void add_compile_command(CLI::App& app, Action& action) {
         action = [a] {
             const auto program =
                 load_program(a->model, arch::find_chip(a->chip, chips_dir()), a->options);
+            check_output_files({{"--output", a->output}}, {{"MODEL", a->model}});
             arch::write_program(program, a->output);
             fmt::print("{}: {} instructions, {} bytes of data, {} nodes, for {}\n", a->output,
                        program.instructions.size(), program.data.size(), program.nodes.size(),

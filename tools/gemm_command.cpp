@@ -12,6 +12,7 @@
 #include "arch/file.h"
 #include "compiler/compile.h"
 #include "tools/command.h"
+#include "tools/output_files.h"
 #include "tools/paths.h"
 #include "tools/progress.h"
 #include "tools/report.h"
@@ -72,11 +73,11 @@ compiler::Graph gemm_graph(const GemmArguments& a, std::mt19937_64& random) {
 }
 
 /// The product by plain loops, from the matrices alone.
-uint64_t count_mismatches(const GemmArguments& a, const compiler::Graph& graph,
-                          const std::vector<uint8_t>& input, const std::vector<uint8_t>& output) {
+std::vector<uint8_t> plain_product(const GemmArguments& a, const compiler::Graph& graph,
+                                   const std::vector<uint8_t>& input) {
     const auto& weights = graph.tensors[1].data;
     const float multiplier = 1.0f / graph.tensors[2].scale();
-    uint64_t wrong = 0;
+    std::vector<uint8_t> product;
     for (size_t row = 0; row < a.m; ++row)
         for (size_t column = 0; column < a.n; ++column) {
             int32_t sum = 0;
@@ -84,10 +85,10 @@ uint64_t count_mismatches(const GemmArguments& a, const compiler::Graph& graph,
                 sum += static_cast<int8_t>(input[row * a.k + i]) *
                        static_cast<int8_t>(weights[column * a.k + i]);
             const float scaled = std::nearbyint(static_cast<float>(sum) * multiplier);
-            wrong += static_cast<int8_t>(output[row * a.n + column]) !=
-                     static_cast<int8_t>(std::clamp(scaled, -128.0f, 127.0f));
+            const auto value = static_cast<int8_t>(std::clamp(scaled, -128.0f, 127.0f));
+            product.push_back(static_cast<uint8_t>(value));
         }
-    return wrong;
+    return product;
 }
 
 int gemm(GemmArguments a) {
@@ -101,6 +102,8 @@ int gemm(GemmArguments a) {
     a.session.wave_path = "tandem_divergence_gemm.fst";
     if (a.session.backend == "tlm" && !a.session.wave.path.empty())
         throw UserError("--wave needs --backend rtl or tandem: the RTL's signals are recorded");
+    check_output_files({{"--json", a.json}, {"--trace", a.trace}, {"--wave", a.session.wave.path}},
+                       {});
     Progress progress("instructions");
     a.session.progress = [&](uint64_t done, uint64_t total) { progress.update(done, total); };
     const auto start = std::chrono::steady_clock::now();
@@ -120,9 +123,8 @@ int gemm(GemmArguments a) {
     report.rerun += a.session.array.to_string();
     if (result.injected) report.rerun += " --inject '" + result.injected->to_string() + "'";
     if (a.session.functional && !result.divergence && result.failure.empty()) {
-        report.check.compared = true;
-        report.check.bytes_compared = result.outputs.size();
-        report.check.mismatches = count_mismatches(a, graph, input, result.outputs);
+        const auto expected = plain_product(a, graph, input);
+        report.check = compare_outputs(result.outputs, expected, expected.size());
     }
     report.gtkw = result.gtkw;
     return conclude(chip, program, result, report, a.json);

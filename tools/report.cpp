@@ -260,7 +260,7 @@ void print_summary(const arch::ChipConfig& chip, const arch::Program& program,
                    result.rows_compared);
     if (result.injected)
         fmt::print("  injected {}{}\n", result.injected->to_string(),
-                   result.divergence ? "" : ": no output row changed");
+                   result.divergence || result.rows_compared == 0 ? "" : ": no output row changed");
     if (result.wave.record.any)
         fmt::print("  wave: cycles {} to {}{}\n", result.wave.record.from, result.wave.record.to,
                    result.wave.gtkw.empty() ? "" : "; look: gtkwave " + result.wave.gtkw);
@@ -307,6 +307,24 @@ int verdict(const arch::ChipConfig& chip, const arch::Program& program, const Se
 }
 
 }  // namespace
+
+OutputCheck compare_outputs(const std::vector<uint8_t>& outputs,
+                            const std::vector<uint8_t>& expected, uint64_t sample_bytes) {
+    OutputCheck check;
+    check.compared = true;
+    check.samples = outputs.size() / sample_bytes;
+    check.bytes_compared = outputs.size();
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        if (outputs[i] == expected[i]) continue;
+        if (check.mismatches++ == 0) {
+            check.first_sample = i / sample_bytes;
+            check.first_offset = i % sample_bytes;
+            check.first_expected = static_cast<int8_t>(expected[i]);
+            check.first_actual = static_cast<int8_t>(outputs[i]);
+        }
+    }
+    return check;
+}
 
 int conclude(const arch::ChipConfig& chip, const arch::Program& program,
              const SessionResult& result, const RunReport& run, const std::string& json_path) {

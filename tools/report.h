@@ -45,6 +45,10 @@ uint64_t useful_macs(const arch::Program& program, uint64_t runs);
 std::vector<std::string> broken_laws(const arch::ChipConfig& chip, const arch::Program& program,
                                      const SessionResult& result, uint64_t runs);
 
+/// Byte by byte; both have the same size.
+OutputCheck compare_outputs(const std::vector<uint8_t>& outputs,
+                            const std::vector<uint8_t>& expected, uint64_t sample_bytes);
+
 /// Prints the summary and whatever is wrong, writes the JSON report (unless the path is empty), and
 /// returns the exit status of the run.
 int conclude(const arch::ChipConfig& chip, const arch::Program& program,

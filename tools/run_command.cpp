@@ -11,6 +11,7 @@
 #include "arch/file.h"
 #include "tools/command.h"
 #include "tools/model_file.h"
+#include "tools/output_files.h"
 #include "tools/paths.h"
 #include "tools/progress.h"
 #include "tools/report.h"
@@ -63,24 +64,6 @@ std::vector<uint8_t> load_inputs(const RunArguments& arguments, uint64_t sample_
     return bytes;
 }
 
-OutputCheck check_outputs(const std::vector<uint8_t>& outputs, const std::vector<uint8_t>& expected,
-                          uint64_t sample_bytes) {
-    OutputCheck check;
-    check.compared = true;
-    check.samples = outputs.size() / sample_bytes;
-    check.bytes_compared = outputs.size();
-    for (size_t i = 0; i < outputs.size(); ++i) {
-        if (outputs[i] == expected[i]) continue;
-        if (check.mismatches++ == 0) {
-            check.first_sample = i / sample_bytes;
-            check.first_offset = i % sample_bytes;
-            check.first_expected = static_cast<int8_t>(expected[i]);
-            check.first_actual = static_cast<int8_t>(outputs[i]);
-        }
-    }
-    return check;
-}
-
 double accuracy_of(const std::vector<uint8_t>& outputs, const std::vector<uint8_t>& labels,
                    uint64_t sample_bytes, uint32_t samples) {
     uint32_t right = 0;
@@ -116,6 +99,18 @@ void check_files(const RunArguments& arguments, const std::vector<uint8_t>& expe
                         fmt::format("{} bytes", labels.size()));
 }
 
+void check_written_files(const RunArguments& a) {
+    std::vector<NamedFile> inputs = {
+        {"MODEL", a.model}, {"--layers", a.layers}, {"--labels", a.labels}};
+    for (const std::string& file : a.inputs) inputs.push_back({"--input", file});
+    for (const std::string& file : a.expects) inputs.push_back({"--expect", file});
+    check_output_files({{"--output", a.output},
+                        {"--json", a.json},
+                        {"--trace", a.trace},
+                        {"--wave", a.session.wave.path}},
+                       inputs);
+}
+
 int run(RunArguments arguments) {
     const auto chip = arch::find_chip(arguments.chip, chips_dir());
     const auto program = load_program(arguments.model, chip, arguments.model_options);
@@ -124,6 +119,7 @@ int run(RunArguments arguments) {
     auto inputs = load_inputs(arguments, input_bytes);
     RunReport report;
     report.samples = static_cast<uint32_t>(inputs.size() / input_bytes);
+    check_written_files(arguments);
     const uint32_t runs = (report.samples + program.batch - 1) / program.batch;
     inputs.resize(uint64_t{runs} * program.batch * input_bytes);
     auto expected = concatenate(arguments.expects);
@@ -170,7 +166,7 @@ int run(RunArguments arguments) {
     const bool answers =
         arguments.session.functional && !result.divergence && result.failure.empty();
     if (answers && !arguments.expects.empty())
-        report.check = check_outputs(result.outputs, expected, output_bytes);
+        report.check = compare_outputs(result.outputs, expected, output_bytes);
     if (answers && !labels.empty())
         report.check.accuracy = accuracy_of(result.outputs, labels, output_bytes, report.samples);
     report.gtkw = result.gtkw;
@@ -220,7 +216,8 @@ void add_run_command(CLI::App& app, Action& action) {
                         "outputs of every operator for the first sample, to compare with");
     command->add_option("--output", a->output, "write the outputs of all samples to this file");
     command->add_option("--labels", a->labels, "one byte per sample: its class, for the accuracy");
-    command->add_option("--count", a->count, "only the first N samples");
+    command->add_option("--count", a->count, "only the first N samples")
+        ->check(CLI::Range(1u, 1000000000u));
     command->add_option("--json", a->json, "write the report to this file");
     command->add_option("--trace", a->trace, "write a timeline for Perfetto or chrome://tracing");
     add_wave_options(*command, a->session.wave);

@@ -13,6 +13,7 @@
 #include "cosim/tandem_engine.h"
 #include "tools/arrays.h"
 #include "tools/command.h"
+#include "tools/output_files.h"
 #include "tools/paths.h"
 #include "tools/progress.h"
 
@@ -164,7 +165,8 @@ json divergence_json(const Divergence& d, const Verification& done, const mxu::M
         out["pe_expected"] = d.pe->expected;
         out["pe_actual"] = d.pe->actual;
     }
-    if (!d.wave.empty()) out["wave_window"] = {d.wave_from, d.wave_to};
+    if (!d.wave.empty())
+        out["wave_window"] = {{"from_cycle", d.wave_from}, {"to_cycle", d.wave_to}};
     return out;
 }
 
@@ -224,16 +226,18 @@ Verification run_streams(const VerifyArguments& a, const LoadedArray& array) {
 }
 
 int verify(const VerifyArguments& a) {
+    check_output_files({{"--json", a.json}}, {{"--rtl", a.choice.rtl}, {"--chip", a.chip}});
     const LoadedArray array = a.chip.empty()
                                   ? load_array(a.shape(), a.choice)
                                   : load_array(arch::find_chip(a.chip, chips_dir()), a.choice);
     Verification done = run_streams(a, array);
-    if (done.divergence) done.gtkw = save_file(*done.divergence, array.shape);
-    if (!a.json.empty()) write_report(a, array, done);
+    if (done.injected) fmt::print("injected {}\n", done.injected->to_string());
     if (done.divergence) {
+        done.gtkw = save_file(*done.divergence, array.shape);
         print(*done.divergence, done, array.shape, rerun(a, done.seed));
-        return kMismatch;
     }
+    if (!a.json.empty()) write_report(a, array, done);
+    if (done.divergence) return kMismatch;
     if (!a.inject.empty() && !done.injected)
         throw UserError("--inject", "cycle", "a cycle that a stream reaches",
                         a.inject + ", which was not reached");
@@ -258,10 +262,11 @@ void add_verify_command(CLI::App& app, Action& action) {
         ->check(CLI::Range(1u, 1000000u))
         ->capture_default_str();
     command->add_option("--seed", a->seed, "of the first stream; the others count up")
+        ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 62))
         ->capture_default_str();
     command->add_option("--inject", a->inject,
                         "flip a bit of the RTL in every stream: pe[R][C].psum:bitB@cycle=T "
-                        "(.weight, .activation, .shadow, .swap, .load), or seed=N");
+                        "(.weight, .activation, .shadow; form grid: .swap, .load), or seed=N");
     command->add_option("--json", a->json, "write the report to this file");
     command->callback([&action, a] { action = [a] { return verify(*a); }; });
 }

@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "arch/error.h"
 
@@ -51,17 +49,14 @@ uint32_t find_node(const std::string& at, const arch::Program& program) {
     throw UserError("--wave-at", "node", "one of: " + (found.empty() ? all : candidates), at);
 }
 
-/// The writer removes what stands there, and it writes a file of names beside it.
-void check_file(const std::string& path) {
+void make_room(const std::string& path) {
     namespace fs = std::filesystem;
     std::error_code error;
-    const bool exists = fs::exists(path, error);
-    if (exists && !fs::is_regular_file(path, error))
+    if (fs::exists(path, error) && !fs::is_regular_file(path, error))
         throw UserError("--wave", "file", "a new or a regular one", path);
-    if (!std::ofstream(path, std::ios::app))
-        throw UserError(
-            fmt::format("--wave: {} cannot be written: {}", path, std::strerror(errno)));
-    if (!exists) fs::remove(path, error);
+    // What is there belongs to another run, and might be taken for this one's.
+    fs::remove(path, error);
+    fs::remove(fs::path(path).replace_extension(".gtkw"), error);
 }
 
 }  // namespace
@@ -100,7 +95,7 @@ WaveWindow::WaveWindow(const WaveOptions& options, const arch::Program& program)
 
 void WaveWindow::begin(cosim::RtlMxuEngine& engine, const cosim::WaveRequest& request) {
     if (options_.path.empty()) return;
-    check_file(options_.path);
+    make_room(options_.path);
     std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is a full disk, not the run's end
     engine_ = &engine;
     request_ = request;

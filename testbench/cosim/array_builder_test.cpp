@@ -138,6 +138,17 @@ TEST_F(BuilderTest, PipeliningTakesRegistersAway) {
     }
 }
 
+TEST_F(BuilderTest, FoldersOfKilledBuildsAreRemoved) {
+    const fs::path old = options_.cache_dir / "build-killed",
+                   young = options_.cache_dir / "build-now";
+    fs::create_directories(old / "model");
+    fs::create_directories(young);
+    fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    cosim::ensure_array({1, 2, 3}, options_);
+    EXPECT_FALSE(fs::exists(old));
+    EXPECT_TRUE(fs::exists(young));
+}
+
 // A checkpoint is a forked copy, in which only the thread that forked goes on.
 TEST_F(BuilderTest, AnArrayHasNoThreads) {
     const auto threads = [] {
