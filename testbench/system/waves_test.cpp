@@ -240,7 +240,7 @@ TEST_F(WavesTest, MistakesOfTheCommandLine) {
     expect_mistake(run + "--wave ''", "--wave");
     expect_mistake(run + "--wave w.gtkw", "w.gtkw");
     expect_mistake(run + "--wave nothing/w.fst", "cannot be written");
-    expect_mistake(run + "--wave .", "regular");
+    expect_mistake(run + "--wave .", "Is a directory");
     expect_mistake(digits_run("--backend tlm --wave w.fst"), "--backend rtl or tandem");
     EXPECT_FALSE(std::filesystem::exists(folder_ / "w.fst"));
 }
