@@ -22,8 +22,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
     return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
 }
 
-}  // namespace
-
+/// Empty: it can be written. Leaves no file behind that was not there.
 std::string why_not_writable(const std::string& path) {
     std::error_code error;
     const bool exists = fs::exists(path, error);
@@ -31,6 +30,8 @@ std::string why_not_writable(const std::string& path) {
     if (!exists) fs::remove(path, error);
     return {};
 }
+
+}  // namespace
 
 void check_output_files(const std::vector<NamedFile>& outputs,
                         const std::vector<NamedFile>& inputs) {

@@ -17,7 +17,4 @@ struct NamedFile {
 void check_output_files(const std::vector<NamedFile>& outputs,
                         const std::vector<NamedFile>& inputs);
 
-/// The reason why the file cannot be written; empty: it can.
-std::string why_not_writable(const std::string& path);
-
 }  // namespace tandem::tools
