@@ -25,6 +25,13 @@ constexpr bool is_infinite(uint32_t fp32) { return (fp32 & kMagnitude) == kInfin
 /// The fp32 of a bf16, subnormals flushed.
 constexpr uint32_t widen(uint16_t bf16) { return flush(uint32_t{bf16} << 16); }
 
+/// The bf16 next to an fp32, ties to even; from the middle beyond the largest one on infinity.
+constexpr uint16_t narrow(uint32_t fp32) {
+    fp32 = flush(fp32);
+    const uint32_t rounded = (fp32 + 0x7fff + (fp32 >> 16 & 1)) >> 16;
+    return static_cast<uint16_t>(is_nan(fp32) ? kNan >> 16 : rounded);
+}
+
 /// significand * 2^(exponent - 150), rounded to nearest even; significand > 0, its lowest bit may
 /// stand for anything not zero below it as long as it has more than 25 bits.
 constexpr uint32_t round_to_fp32(uint32_t sign, int exponent, uint64_t significand) {

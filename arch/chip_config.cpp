@@ -2,6 +2,7 @@
 #include "arch/chip_config.h"
 
 #include <algorithm>
+#include <array>
 
 #include "arch/error.h"
 #include "arch/generated/isa.h"
@@ -14,14 +15,22 @@ namespace {
 
 constexpr uint64_t kKib = 1024;
 constexpr uint64_t kGib = kKib * kKib * kKib;
+constexpr uint64_t kSecondPs = 1000000000000;
+
+/// A figure that may be left out keeps the default of the header.
+void read_if_there(const YamlSection& section, const char* key, uint32_t low, uint32_t high,
+                   uint32_t& figure, Dimension dimension = Dimension::kPlain) {
+    if (section.has(key)) figure = section.count(key, low, high, dimension);
+}
 
 void read_mxu(const YamlSection& section, ChipConfig::Mxu& mxu) {
-    mxu.rows = section.count("rows", 1, 256);
-    mxu.cols = section.count("cols", 1, 256);
+    read_if_there(section, "count", 1, 16, mxu.count);
+    mxu.rows = section.count("rows", 1, 1024);
+    mxu.cols = section.count("cols", 1, 1024);
     const std::string dtype = section.text("dtype");
     if (!parse_dtype(dtype)) section.fail("dtype", "int8 or bf16", dtype);
     mxu.dtype = *parse_dtype(dtype);
-    if (section.has("pipeline")) mxu.pipeline = section.count("pipeline", 1, 256);
+    read_if_there(section, "pipeline", 1, 256, mxu.pipeline);
     if (section.has("sum4")) mxu.sum4 = section.flag("sum4");
     if (mxu.sum4 && mxu.dtype != Dtype::kBf16)
         section.fail("sum4", "false, or dtype bf16", "true with dtype " + dtype);
@@ -32,52 +41,147 @@ void read_mxu(const YamlSection& section, ChipConfig::Mxu& mxu) {
     mxu.weight_fifo_tiles = section.count("weight_fifo_tiles", 1, 1024);
 }
 
+void read_buffer_ports(const YamlSection& section, ChipConfig::BufferPorts& ports) {
+    constexpr uint32_t kWidest = 1 << 20;
+    read_if_there(section, "read", 1, kWidest, ports.read_bytes_per_cycle,
+                  Dimension::kBytesPerCycle);
+    read_if_there(section, "write", 1, kWidest, ports.write_bytes_per_cycle,
+                  Dimension::kBytesPerCycle);
+}
+
+void read_refresh(const YamlSection& section, ChipConfig::Memory& memory) {
+    const char* const interval = "refresh_interval";
+    const char* const duration = "refresh_duration";
+    if (!section.has(interval) && !section.has(duration)) return;
+    memory.refresh_interval_ps = section.number(interval, Dimension::kPicoseconds, 1000, kSecondPs);
+    memory.refresh_duration_ps = section.number(duration, Dimension::kPicoseconds, 1, kSecondPs);
+    if (memory.refresh_duration_ps >= memory.refresh_interval_ps)
+        section.fail(
+            duration,
+            "less than refresh_interval (" + std::to_string(memory.refresh_interval_ps) + " ps)",
+            std::to_string(memory.refresh_duration_ps) + " ps");
+}
+
+void read_memory(const YamlSection& section, ChipConfig::Memory& memory) {
+    memory.bytes = section.number("size", Dimension::kBytes, kKib * kKib, 1024 * kGib);
+    memory.bytes_per_second =
+        section.number("bandwidth", Dimension::kBytesPerSecond, 1000000, 100000000000000ull);
+    memory.latency_ps = section.number("latency", Dimension::kPicoseconds, 0, 100000000);
+    read_if_there(section, "channels", 1, 1024, memory.channels);
+    read_if_there(section, "channel_interleave", 16, 1 << 20, memory.channel_interleave,
+                  Dimension::kBytes);
+    read_if_there(section, "efficiency", 1, 100, memory.efficiency_percent, Dimension::kPercent);
+    read_refresh(section, memory);
+}
+
+void read_cmem(const YamlSection& section, ChipConfig::Cmem& cmem) {
+    cmem.bytes = section.number("size", Dimension::kBytes, kKib, 16 * kGib);
+    cmem.bytes_per_second =
+        section.number("bandwidth", Dimension::kBytesPerSecond, 1000000, 100000000000000ull);
+    cmem.latency_ps = section.number("latency", Dimension::kPicoseconds, 0, 100000000);
+}
+
+void read_vector(const YamlSection& section, ChipConfig::Vector& vector) {
+    vector.lanes = section.count("lanes", 1, 65536);
+    vector.latency_cycles = section.count("latency", 1, 10000, Dimension::kCycles);
+}
+
+void read_host(const YamlSection& section, ChipConfig::Host& host) {
+    host.bytes_per_second =
+        section.number("bandwidth", Dimension::kBytesPerSecond, 1000000, 10000000000000ull);
+    host.latency_ps = section.number("latency", Dimension::kPicoseconds, 0, 1000000000);
+    host.cpu_clock_hz = section.number("cpu_clock", Dimension::kHertz, 1000000, 10000000000ull);
+}
+
+void read_sequencer(const YamlSection& section, ChipConfig::Sequencer& sequencer) {
+    sequencer.queue_entries = section.count("queue_entries", 1, 4096);
+    if (section.has("layer_sync")) sequencer.layer_sync = section.flag("layer_sync");
+    read_if_there(section, "sync_latency", 0, 1000000, sequencer.sync_cycles, Dimension::kCycles);
+    sequencer.watchdog_cycles =
+        section.number("watchdog", Dimension::kCycles, 1000, 1000000000000ull);
+}
+
+void read_published(const YamlSection& section, ChipConfig::Published& published) {
+    const auto read = [&](const char* key, Dimension dimension, uint64_t high, double& figure) {
+        if (section.has(key)) figure = static_cast<double>(section.number(key, dimension, 1, high));
+    };
+    read("peak", Dimension::kOpsPerSecond, 1000000000000000000ull, published.peak_ops_per_second);
+    read("bandwidth", Dimension::kBytesPerSecond, 100000000000000ull,
+         published.memory_bytes_per_second);
+    read("ridge", Dimension::kOpsPerByte, 1000000, published.ridge_ops_per_byte);
+}
+
+/// A tile change takes as many cycles as the array has rows; with fewer activation rows at hand the
+/// array could never be kept busy.
+void check_unified_buffer(const YamlSection& top, const ChipConfig& chip) {
+    const uint64_t least = chip.mxu.rows * chip.row_bytes();
+    if (chip.unified_buffer_bytes < least)
+        top.fail("unified_buffer",
+                 "at least a square of activations for one weight tile (" +
+                     std::to_string(chip.mxu.rows) + " x " + std::to_string(chip.mxu.rows) + ", " +
+                     std::to_string(least) + " B)",
+                 std::to_string(chip.unified_buffer_bytes) + " B");
+}
+
+void read_sections(const YamlSection& top, ChipConfig& chip) {
+    read_mxu(top.section("mxu", {"count", "rows", "cols", "dtype", "pipeline", "sum4",
+                                 "accumulator_rows", "weight_fifo_tiles"}),
+             chip.mxu);
+    if (top.has("buffer_ports"))
+        read_buffer_ports(top.section("buffer_ports", {"read", "write"}), chip.buffer_ports);
+    read_memory(
+        top.section("memory", {"size", "bandwidth", "latency", "channels", "channel_interleave",
+                               "efficiency", "refresh_interval", "refresh_duration"}),
+        chip.memory);
+    if (top.has("cmem"))
+        read_cmem(top.section("cmem", {"size", "bandwidth", "latency"}), chip.cmem);
+    read_vector(top.section("vector", {"lanes", "latency"}), chip.vector);
+    read_host(top.section("host", {"bandwidth", "latency", "cpu_clock"}), chip.host);
+    read_sequencer(
+        top.section("sequencer", {"queue_entries", "layer_sync", "sync_latency", "watchdog"}),
+        chip.sequencer);
+    if (top.has("published"))
+        read_published(top.section("published", {"peak", "bandwidth", "ridge"}), chip.published);
+}
+
 ChipConfig read_chip(const std::string& file, const YAML::Node& root) {
-    const YamlSection top(file, "", root,
-                          {"name", "description", "clock", "mxu", "unified_buffer", "memory",
-                           "vector", "host", "sequencer"});
+    const YamlSection top(
+        file, "", root,
+        {"name", "description", "clock", "cores", "mxu", "unified_buffer", "buffer_ports", "memory",
+         "cmem", "vector", "host", "sequencer", "published"});
     ChipConfig chip;
     chip.name = top.text("name");
     chip.description = top.text("description");
     chip.clock_hz = top.number("clock", Dimension::kHertz, 1000000, 10000000000ull);
-    read_mxu(top.section("mxu", {"rows", "cols", "dtype", "pipeline", "sum4", "accumulator_rows",
-                                 "weight_fifo_tiles"}),
-             chip.mxu);
+    read_if_there(top, "cores", 1, 16, chip.cores);
     chip.unified_buffer_bytes = top.number("unified_buffer", Dimension::kBytes, 256, 2 * kGib);
-
-    const YamlSection memory = top.section("memory", {"size", "bandwidth", "latency"});
-    chip.memory.bytes = memory.number("size", Dimension::kBytes, kKib * kKib, 1024 * kGib);
-    chip.memory.bytes_per_second =
-        memory.number("bandwidth", Dimension::kBytesPerSecond, 1000000, 100000000000000ull);
-    chip.memory.latency_ps = memory.number("latency", Dimension::kPicoseconds, 0, 100000000);
-
-    const YamlSection vector = top.section("vector", {"lanes", "latency"});
-    chip.vector.lanes = vector.count("lanes", 1, 65536);
-    chip.vector.latency_cycles = vector.count("latency", 1, 10000, Dimension::kCycles);
-
-    const YamlSection host = top.section("host", {"bandwidth", "latency", "cpu_clock"});
-    chip.host.bytes_per_second =
-        host.number("bandwidth", Dimension::kBytesPerSecond, 1000000, 10000000000000ull);
-    chip.host.latency_ps = host.number("latency", Dimension::kPicoseconds, 0, 1000000000);
-    chip.host.cpu_clock_hz = host.number("cpu_clock", Dimension::kHertz, 1000000, 10000000000ull);
-
-    const YamlSection sequencer = top.section("sequencer", {"queue_entries", "watchdog"});
-    chip.sequencer.queue_entries = sequencer.count("queue_entries", 1, 4096);
-    chip.sequencer.watchdog_cycles =
-        sequencer.number("watchdog", Dimension::kCycles, 1000, 1000000000000ull);
-
-    const uint64_t row_bytes = uint64_t{chip.mxu.rows} * element_bytes(chip.mxu.dtype);
-    if (chip.unified_buffer_bytes < row_bytes)
-        top.fail("unified_buffer",
-                 "at least one activation row (" + std::to_string(row_bytes) + " B)",
-                 std::to_string(chip.unified_buffer_bytes) + " B");
+    read_sections(top, chip);
+    check_unified_buffer(top, chip);
     return chip;
+}
+
+/// Figures that a chip file may leave out, in the order in which they came to be.
+auto figures_with_default(const ChipConfig& chip) {
+    return std::array{uint64_t{chip.cores},
+                      uint64_t{chip.mxu.count},
+                      uint64_t{chip.buffer_ports.read_bytes_per_cycle},
+                      uint64_t{chip.buffer_ports.write_bytes_per_cycle},
+                      uint64_t{chip.memory.channels},
+                      uint64_t{chip.memory.channel_interleave},
+                      uint64_t{chip.memory.efficiency_percent},
+                      chip.memory.refresh_interval_ps,
+                      chip.memory.refresh_duration_ps,
+                      chip.cmem.bytes,
+                      chip.cmem.bytes_per_second,
+                      chip.cmem.latency_ps,
+                      uint64_t{chip.sequencer.layer_sync},
+                      uint64_t{chip.sequencer.sync_cycles}};
 }
 
 }  // namespace
 
 double ChipConfig::peak_ops_per_second() const {
-    return 2.0 * mxu.rows * mxu.cols * static_cast<double>(clock_hz);
+    return 2.0 * arrays() * mxu.rows * mxu.cols * static_cast<double>(clock_hz);
 }
 
 double ChipConfig::ridge_ops_per_byte() const {
@@ -96,6 +200,13 @@ uint64_t ChipConfig::hash() const {
           sequencer.watchdog_cycles})
         hash.add(figure);
     hash.add(to_string(mxu.dtype));
+    // A chip that leaves a figure out keeps its hash when the figure comes into being.
+    const auto figures = figures_with_default(*this), defaults = figures_with_default({});
+    for (size_t i = 0; i < figures.size(); ++i) {
+        if (figures[i] == defaults[i]) continue;
+        hash.add(uint64_t{i});
+        hash.add(figures[i]);
+    }
     return hash.value();
 }
 

@@ -16,6 +16,7 @@ struct ChipConfig {
     std::string name;
     std::string description;
     uint64_t clock_hz = 0;
+    uint32_t cores = 1;  ///< each with its own sequencer, units and unified buffer
 
     struct Mxu {
         uint32_t rows = 0;
@@ -25,15 +26,34 @@ struct ChipConfig {
         bool sum4 = false;               ///< bf16: four products added with one rounding
         uint32_t accumulator_rows = 0;   ///< each `cols` x 32 bits: int32 or fp32
         uint32_t weight_fifo_tiles = 0;  ///< tiles between device memory and the array
+        uint32_t count = 1;              ///< arrays per core, all alike
     } mxu;
 
-    uint64_t unified_buffer_bytes = 0;
+    uint64_t unified_buffer_bytes = 0;  ///< per core: unified buffer (v1) or VMEM
+
+    /// Widths of the unified buffer's two ports; 0: every unit has a port of its own.
+    struct BufferPorts {
+        uint32_t read_bytes_per_cycle = 0;   ///< array, vector unit and DMA out share it
+        uint32_t write_bytes_per_cycle = 0;  ///< vector unit and DMA in share it
+    } buffer_ports;
 
     struct Memory {
         uint64_t bytes = 0;
+        uint64_t bytes_per_second = 0;  ///< peak, of all channels together
+        uint64_t latency_ps = 0;
+        uint32_t channels = 1;              ///< a transfer uses all of them, in turns
+        uint32_t channel_interleave = 256;  ///< bytes in one channel before the next one
+        uint32_t efficiency_percent = 100;  ///< of the peak, for reasons not modelled
+        uint64_t refresh_interval_ps = 0;   ///< 0: no refresh
+        uint64_t refresh_duration_ps = 0;   ///< in each interval the memory stands still
+    } memory;                               ///< weight memory: DDR or HBM, shared by all cores
+
+    /// A second on-chip memory between unified buffer and device memory (v4, v4i); 0 bytes: none.
+    struct Cmem {
+        uint64_t bytes = 0;
         uint64_t bytes_per_second = 0;
         uint64_t latency_ps = 0;
-    } memory;  ///< weight memory: DDR or HBM
+    } cmem;
 
     struct Vector {
         uint32_t lanes = 0;           ///< elements per cycle
@@ -49,10 +69,24 @@ struct ChipConfig {
     struct Sequencer {
         uint32_t queue_entries = 0;  ///< of each unit's instruction queue
         uint64_t watchdog_cycles = 0;
+        /// True: a layer's instructions are issued only after the layer before is finished (TPU
+        /// v1's explicit synchronisation). False: units wait for each other, issue runs ahead.
+        bool layer_sync = false;
+        uint32_t sync_cycles = 0;  ///< from the last flag of a synchronisation to the next issue
     } sequencer;
 
+    /// What publications say of the whole chip; 0: nothing published. Compared, never used.
+    struct Published {
+        double peak_ops_per_second = 0;
+        double memory_bytes_per_second = 0;
+        double ridge_ops_per_byte = 0;
+    } published;
+
+    uint64_t row_bytes() const { return uint64_t{mxu.rows} * element_bytes(mxu.dtype); }
     uint64_t tile_bytes() const { return uint64_t{mxu.rows} * mxu.cols * element_bytes(mxu.dtype); }
-    /// Peak in operations per second; a multiply-accumulate counts as two.
+    /// Arrays of the whole chip.
+    uint32_t arrays() const { return cores * mxu.count; }
+    /// Peak of the whole chip in operations per second; a multiply-accumulate counts as two.
     double peak_ops_per_second() const;
     /// Operations per byte of device memory at which compute and memory balance.
     double ridge_ops_per_byte() const;

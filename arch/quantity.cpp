@@ -26,9 +26,19 @@ const std::map<std::string_view, double>& units_of(Dimension dimension) {
           {"TB/s", 1e12},
           {"MiB/s", 1048576.0},
           {"GiB/s", 1073741824.0}}},
+        {Dimension::kBytesPerCycle, {{"B/cycle", 1}, {"KiB/cycle", 1024.0}}},
         {Dimension::kHertz, {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}}},
         {Dimension::kPicoseconds, {{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}}},
         {Dimension::kCycles, {{"cycles", 1}, {"cycle", 1}}},
+        {Dimension::kPercent, {{"%", 1}}},
+        {Dimension::kOpsPerSecond,
+         {{"GOPS", 1e9},
+          {"TOPS", 1e12},
+          {"POPS", 1e15},
+          {"GFLOPS", 1e9},
+          {"TFLOPS", 1e12},
+          {"PFLOPS", 1e15}}},
+        {Dimension::kOpsPerByte, {{"ops/byte", 1}}},
         {Dimension::kPlain, {{"", 1}}},
     };
     return units.at(dimension);
@@ -58,12 +68,20 @@ std::string expected_form(Dimension dimension) {
             return "a whole number of bytes such as \"64 KiB\" or \"2 GB\"";
         case Dimension::kBytesPerSecond:
             return "a bandwidth such as \"34 GB/s\"";
+        case Dimension::kBytesPerCycle:
+            return "a width such as \"256 B/cycle\"";
         case Dimension::kHertz:
             return "a frequency such as \"700 MHz\"";
         case Dimension::kPicoseconds:
             return "a time such as \"120 ns\"";
         case Dimension::kCycles:
             return "a number of cycles such as \"8 cycles\"";
+        case Dimension::kPercent:
+            return "a percentage such as \"90 %\"";
+        case Dimension::kOpsPerSecond:
+            return "a rate of operations such as \"92 TOPS\" or \"275 TFLOPS\"";
+        case Dimension::kOpsPerByte:
+            return "an intensity such as \"225 ops/byte\"";
         case Dimension::kPlain:
             return "a whole number without a unit";
     }

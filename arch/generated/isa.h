@@ -11,7 +11,7 @@
 namespace tandem::isa {
 
 inline constexpr uint32_t kVersion = 1;
-inline constexpr uint64_t kHash = 0x41cdaf72d02e3d2f;  ///< of isa.yaml and registers.yaml
+inline constexpr uint64_t kHash = 0x31a03ba3c768fd68;  ///< of isa.yaml and registers.yaml
 
 enum class Unit : uint8_t {
     kSequencer,  ///< fetches, runs scalar instructions itself, hands the others to the queue of their unit
@@ -44,6 +44,7 @@ enum class Opcode : uint8_t {
     kSetWindow = 0x30,
     kMatmul = 0x31,
     kActivate = 0x40,
+    kActivateFloat = 0x45,
     kAdd = 0x41,
     kSetPoolWindow = 0x42,
     kPool = 0x43,
@@ -408,6 +409,7 @@ struct ReadWeights {
     uint32_t offset = 0;  ///< added to s[base]: first tile in device memory [bytes]
     uint32_t tiles = 0;  ///< number of tiles [tiles]
     uint8_t base = 0;  ///< scalar register with the base address [register]
+    uint8_t mxu = 0;  ///< array of the core whose FIFO takes the tiles [array]
     Words encode() const;
     static ReadWeights decode(const Words& words);
 };
@@ -422,6 +424,7 @@ inline Words ReadWeights::encode() const {
     put(words, {1, 0, 32, false}, offset, "read_weights.offset");
     put(words, {2, 0, 32, false}, tiles, "read_weights.tiles");
     put(words, {3, 0, 4, false}, base, "read_weights.base");
+    put(words, {3, 4, 4, false}, mxu, "read_weights.mxu");
     return words;
 }
 
@@ -434,10 +437,11 @@ inline ReadWeights ReadWeights::decode(const Words& words) {
     value.offset = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
     value.tiles = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
     value.base = static_cast<uint8_t>(get(words, {3, 0, 4, false}));
+    value.mxu = static_cast<uint8_t>(get(words, {3, 4, 4, false}));
     return value;
 }
 
-/// Sets the geometry through which the following matmuls read activations: row m of the product is output position (image, oh, ow), column k is kernel tap and channel (kh, kw, channel).
+/// Sets the geometry through which the following matmuls of all arrays of the core read activations: row m of the product is output position (image, oh, ow), column k is kernel tap and channel (kh, kw, channel). Strides are in bytes, channels in elements of the array's type.
 struct SetWindow {
     static constexpr Opcode kOpcode = Opcode::kSetWindow;
     static constexpr Unit kUnit = Unit::kMxu;
@@ -512,6 +516,7 @@ struct Matmul {
     uint16_t n_len = 0;  ///< columns in use (for the count of MACs) [columns]
     uint8_t new_weights = 0;  ///< 1: switch to the next weight tile with the first row
     uint8_t accumulate = 0;  ///< 1: add to the accumulators, 0: overwrite them
+    uint8_t mxu = 0;  ///< array of the core [array]
     Words encode() const;
     static Matmul decode(const Words& words);
 };
@@ -532,6 +537,7 @@ inline Words Matmul::encode() const {
     put(words, {5, 0, 16, false}, n_len, "matmul.n_len");
     put(words, {5, 16, 1, false}, new_weights, "matmul.new_weights");
     put(words, {5, 17, 1, false}, accumulate, "matmul.accumulate");
+    put(words, {5, 18, 4, false}, mxu, "matmul.mxu");
     return words;
 }
 
@@ -550,6 +556,7 @@ inline Matmul Matmul::decode(const Words& words) {
     value.n_len = static_cast<uint16_t>(get(words, {5, 0, 16, false}));
     value.new_weights = static_cast<uint8_t>(get(words, {5, 16, 1, false}));
     value.accumulate = static_cast<uint8_t>(get(words, {5, 17, 1, false}));
+    value.mxu = static_cast<uint8_t>(get(words, {5, 18, 4, false}));
     return value;
 }
 
@@ -568,6 +575,7 @@ struct Activate {
     int8_t clamp_min = 0;  ///< smallest output value
     int8_t clamp_max = 0;  ///< largest output value
     uint8_t rounding = 0;  ///< 0: single (fp32, half to even), 1: gemmlowp
+    uint8_t mxu = 0;  ///< array whose accumulators are read [array]
     Words encode() const;
     static Activate decode(const Words& words);
 };
@@ -589,6 +597,7 @@ inline Words Activate::encode() const {
     put(words, {5, 8, 8, true}, clamp_min, "activate.clamp_min");
     put(words, {5, 16, 8, true}, clamp_max, "activate.clamp_max");
     put(words, {5, 24, 1, false}, rounding, "activate.rounding");
+    put(words, {5, 25, 4, false}, mxu, "activate.mxu");
     return words;
 }
 
@@ -608,6 +617,65 @@ inline Activate Activate::decode(const Words& words) {
     value.clamp_min = static_cast<int8_t>(get(words, {5, 8, 8, true}));
     value.clamp_max = static_cast<int8_t>(get(words, {5, 16, 8, true}));
     value.rounding = static_cast<uint8_t>(get(words, {5, 24, 1, false}));
+    value.mxu = static_cast<uint8_t>(get(words, {5, 25, 4, false}));
+    return value;
+}
+
+/// Reads `rows` fp32 accumulator rows of a bf16 array, adds an fp32 bias per channel, applies the function, and writes bf16 (rounded half to even) or fp32 rows to the unified buffer.
+struct ActivateFloat {
+    static constexpr Opcode kOpcode = Opcode::kActivateFloat;
+    static constexpr Unit kUnit = Unit::kVector;
+    Header header;
+    uint32_t ub_addr = 0;  ///< destination of the first row [byte address]
+    uint32_t params_addr = 0;  ///< cols x fp32 bias in the unified buffer (with bias only) [byte address]
+    uint16_t acc_addr = 0;  ///< first accumulator row [accumulator row]
+    uint16_t rows = 0;  ///< accumulator rows to drain [rows]
+    uint32_t row_stride = 0;  ///< distance between output rows [bytes]
+    uint16_t cols = 0;  ///< channels to write, at most the array's columns [channels]
+    uint8_t function = 0;  ///< 0: none, 1: ReLU
+    uint8_t bias = 0;  ///< 1: add the bias block
+    uint8_t wide = 0;  ///< 1: write fp32, 0: write bf16
+    uint8_t mxu = 0;  ///< array whose accumulators are read [array]
+    Words encode() const;
+    static ActivateFloat decode(const Words& words);
+};
+
+inline Words ActivateFloat::encode() const {
+    Words words{};
+    words[0] = static_cast<uint32_t>(kOpcode);
+    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
+    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
+    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
+    put(words, {1, 0, 32, false}, ub_addr, "activate_float.ub_addr");
+    put(words, {2, 0, 32, false}, params_addr, "activate_float.params_addr");
+    put(words, {3, 0, 16, false}, acc_addr, "activate_float.acc_addr");
+    put(words, {3, 16, 16, false}, rows, "activate_float.rows");
+    put(words, {4, 0, 32, false}, row_stride, "activate_float.row_stride");
+    put(words, {5, 0, 16, false}, cols, "activate_float.cols");
+    put(words, {5, 16, 2, false}, function, "activate_float.function");
+    put(words, {5, 18, 1, false}, bias, "activate_float.bias");
+    put(words, {5, 19, 1, false}, wide, "activate_float.wide");
+    put(words, {5, 25, 4, false}, mxu, "activate_float.mxu");
+    return words;
+}
+
+inline ActivateFloat ActivateFloat::decode(const Words& words) {
+    ActivateFloat value;
+    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
+    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
+    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
+    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
+    value.ub_addr = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
+    value.params_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.acc_addr = static_cast<uint16_t>(get(words, {3, 0, 16, false}));
+    value.rows = static_cast<uint16_t>(get(words, {3, 16, 16, false}));
+    value.row_stride = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.cols = static_cast<uint16_t>(get(words, {5, 0, 16, false}));
+    value.function = static_cast<uint8_t>(get(words, {5, 16, 2, false}));
+    value.bias = static_cast<uint8_t>(get(words, {5, 18, 1, false}));
+    value.wide = static_cast<uint8_t>(get(words, {5, 19, 1, false}));
+    value.mxu = static_cast<uint8_t>(get(words, {5, 25, 4, false}));
     return value;
 }
 
@@ -870,6 +938,7 @@ inline constexpr FieldInfo kReadWeightsFields[] = {
     {"offset", {1, 0, 32, false}, "bytes"},
     {"tiles", {2, 0, 32, false}, "tiles"},
     {"base", {3, 0, 4, false}, "register"},
+    {"mxu", {3, 4, 4, false}, "array"},
 };
 inline constexpr FieldInfo kSetWindowFields[] = {
     {"in_height", {1, 0, 16, false}, "pixels"},
@@ -899,6 +968,7 @@ inline constexpr FieldInfo kMatmulFields[] = {
     {"n_len", {5, 0, 16, false}, "columns"},
     {"new_weights", {5, 16, 1, false}, ""},
     {"accumulate", {5, 17, 1, false}, ""},
+    {"mxu", {5, 18, 4, false}, "array"},
 };
 inline constexpr FieldInfo kActivateFields[] = {
     {"ub_addr", {1, 0, 32, false}, "byte address"},
@@ -911,6 +981,19 @@ inline constexpr FieldInfo kActivateFields[] = {
     {"clamp_min", {5, 8, 8, true}, ""},
     {"clamp_max", {5, 16, 8, true}, ""},
     {"rounding", {5, 24, 1, false}, ""},
+    {"mxu", {5, 25, 4, false}, "array"},
+};
+inline constexpr FieldInfo kActivateFloatFields[] = {
+    {"ub_addr", {1, 0, 32, false}, "byte address"},
+    {"params_addr", {2, 0, 32, false}, "byte address"},
+    {"acc_addr", {3, 0, 16, false}, "accumulator row"},
+    {"rows", {3, 16, 16, false}, "rows"},
+    {"row_stride", {4, 0, 32, false}, "bytes"},
+    {"cols", {5, 0, 16, false}, "channels"},
+    {"function", {5, 16, 2, false}, ""},
+    {"bias", {5, 18, 1, false}, ""},
+    {"wide", {5, 19, 1, false}, ""},
+    {"mxu", {5, 25, 4, false}, "array"},
 };
 inline constexpr FieldInfo kAddFields[] = {
     {"a_addr", {1, 0, 32, false}, "byte address"},
@@ -957,7 +1040,7 @@ inline constexpr FieldInfo kSoftmaxFields[] = {
     {"params_addr", {4, 0, 32, false}, "byte address"},
 };
 
-inline constexpr std::array<InstructionInfo, 17> kInstructions = {{
+inline constexpr std::array<InstructionInfo, 18> kInstructions = {{
     {"nop", Opcode::kNop, Unit::kSequencer, nullptr, 0},
     {"halt", Opcode::kHalt, Unit::kSequencer, nullptr, 0},
     {"set_scalar", Opcode::kSetScalar, Unit::kSequencer, kSetScalarFields, 2},
@@ -967,10 +1050,11 @@ inline constexpr std::array<InstructionInfo, 17> kInstructions = {{
     {"read_memory", Opcode::kReadMemory, Unit::kDmaIn, kReadMemoryFields, 4},
     {"write_host", Opcode::kWriteHost, Unit::kDmaOut, kWriteHostFields, 4},
     {"write_memory", Opcode::kWriteMemory, Unit::kDmaOut, kWriteMemoryFields, 4},
-    {"read_weights", Opcode::kReadWeights, Unit::kWeights, kReadWeightsFields, 3},
+    {"read_weights", Opcode::kReadWeights, Unit::kWeights, kReadWeightsFields, 4},
     {"set_window", Opcode::kSetWindow, Unit::kMxu, kSetWindowFields, 16},
-    {"matmul", Opcode::kMatmul, Unit::kMxu, kMatmulFields, 9},
-    {"activate", Opcode::kActivate, Unit::kVector, kActivateFields, 10},
+    {"matmul", Opcode::kMatmul, Unit::kMxu, kMatmulFields, 10},
+    {"activate", Opcode::kActivate, Unit::kVector, kActivateFields, 11},
+    {"activate_float", Opcode::kActivateFloat, Unit::kVector, kActivateFloatFields, 10},
     {"add", Opcode::kAdd, Unit::kVector, kAddFields, 6},
     {"set_pool_window", Opcode::kSetPoolWindow, Unit::kVector, kSetPoolWindowFields, 16},
     {"pool", Opcode::kPool, Unit::kVector, kPoolFields, 9},

@@ -3,7 +3,7 @@
 
 package tpu_isa_pkg;
   parameter int unsigned IsaVersion = 1;
-  parameter logic [63:0] IsaHash = 64'h41cdaf72d02e3d2f;
+  parameter logic [63:0] IsaHash = 64'h31a03ba3c768fd68;
   parameter int unsigned InstructionBits = 256;
 
   typedef enum logic [7:0] {
@@ -20,6 +20,7 @@ package tpu_isa_pkg;
     OpSetWindow       = 8'h30,
     OpMatmul          = 8'h31,
     OpActivate        = 8'h40,
+    OpActivateFloat   = 8'h45,
     OpAdd             = 8'h41,
     OpSetPoolWindow   = 8'h42,
     OpPool            = 8'h43,

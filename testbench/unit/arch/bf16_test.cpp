@@ -27,6 +27,32 @@ struct Case {
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 std::string name_of(const testing::TestParamInfo<Case>& info) { return info.param.name; }
 
+TEST(Bf16Narrow, RoundsToNearestEven) {
+    EXPECT_EQ(narrow(0x3f807fff), 0x3f80);
+    EXPECT_EQ(narrow(0x3f808000), 0x3f80) << "a tie, the lower one is even";
+    EXPECT_EQ(narrow(0x3f808001), 0x3f81);
+    EXPECT_EQ(narrow(0x3f818000), 0x3f82) << "a tie, the upper one is even";
+    EXPECT_EQ(narrow(0xbf818000), 0xbf82);
+    EXPECT_EQ(narrow(0x7f7f7fff), 0x7f7f);
+    EXPECT_EQ(narrow(0x7f7f8000), 0x7f80) << "infinity from the middle on";
+    EXPECT_EQ(narrow(kMinusInfinity), 0xff80);
+}
+
+TEST(Bf16Narrow, KnowsNoSubnormalsAndOneNan) {
+    EXPECT_EQ(narrow(0x007fffff), 0);
+    EXPECT_EQ(narrow(0x807fffff), 0x8000);
+    EXPECT_EQ(narrow(kLeastNormal), 0x0080);
+    for (const uint32_t nan : {0x7f800001u, 0xffffffffu, kNan}) EXPECT_EQ(narrow(nan), 0x7fc0);
+}
+
+TEST(Bf16Narrow, GivesBackWhatWasWidened) {
+    for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+        const auto value = static_cast<uint16_t>(bits);
+        if (is_nan(widen(value))) continue;
+        EXPECT_EQ(narrow(widen(value)), (value & 0x7f80) == 0 ? value & 0x8000 : value);
+    }
+}
+
 class Bf16Product : public testing::TestWithParam<Case> {};
 
 TEST_P(Bf16Product, IsAsStatedInEitherOrder) {

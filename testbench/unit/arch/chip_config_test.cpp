@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chip files: what is read, and how each kind of mistake is told.
+// Chip files: what is read, how each kind of mistake is told, and what shipped chips promise.
 #include "arch/chip_config.h"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <fstream>
+#include <functional>
 #include <set>
+#include <sstream>
 
 #include "arch/error.h"
+#include "arch/yaml_section.h"
 #include "testbench/support/source_tree.h"
 
 namespace tandem::arch {
@@ -40,7 +45,16 @@ std::string with(const std::string& old_text, const std::string& new_text) {
 /// The chip with other text after "dtype: ".
 std::string with_array(const std::string& text) { return with("int8", text); }
 
-std::string with_row_of_256(const std::string& dtype, const std::string& unified_buffer) {
+/// The chip with more keys in the section that ends with `last`.
+std::string with_more(const std::string& last, const std::string& keys) {
+    return with(last + "}", last + ", " + keys + "}");
+}
+std::string with_memory(const std::string& keys) { return with_more("latency: 100 ns", keys); }
+std::string with_sequencer(const std::string& keys) {
+    return with_more("watchdog: 10000 cycles", keys);
+}
+
+std::string with_rows_of_256(const std::string& dtype, const std::string& unified_buffer) {
     std::string chip = with("rows: 8", "rows: 256");
     chip.replace(chip.find("int8"), 4, dtype);
     return chip.replace(chip.find("64 KiB"), 6, unified_buffer);
@@ -93,9 +107,87 @@ TEST(ChipConfigLoad, TakesAPipelineForInt8AndALongOneForASmallArray) {
     EXPECT_EQ(load(with_array("int8\n  pipeline: 256\n  sum4: false")).mxu.pipeline, 256u);
 }
 
-TEST(ChipConfigLoad, TakesABufferOfOneRow) {
-    EXPECT_EQ(load(with_row_of_256("bf16", "512 B")).unified_buffer_bytes, 512u);
-    EXPECT_EQ(load(with_row_of_256("int8", "256 B")).unified_buffer_bytes, 256u);
+TEST(ChipConfigLoad, TakesABufferOfOneSquareOfActivations) {
+    EXPECT_EQ(load(with_rows_of_256("bf16", "128 KiB")).unified_buffer_bytes, 131072u);
+    EXPECT_EQ(load(with_rows_of_256("int8", "64 KiB")).unified_buffer_bytes, 65536u);
+}
+
+TEST(ChipConfigLoad, KeepsTheDefaultsOfWhatIsLeftOut) {
+    const ChipConfig chip = load(kChip), defaults;
+    EXPECT_EQ(chip.cores, 1u);
+    EXPECT_EQ(chip.mxu.count, 1u);
+    EXPECT_EQ(chip.buffer_ports.read_bytes_per_cycle, 0u);
+    EXPECT_EQ(chip.buffer_ports.write_bytes_per_cycle, 0u);
+    EXPECT_EQ(chip.memory.channels, 1u);
+    EXPECT_EQ(chip.memory.channel_interleave, defaults.memory.channel_interleave);
+    EXPECT_EQ(chip.memory.efficiency_percent, 100u);
+    EXPECT_EQ(chip.memory.refresh_interval_ps, 0u);
+    EXPECT_EQ(chip.memory.refresh_duration_ps, 0u);
+    EXPECT_EQ(chip.cmem.bytes, 0u);
+    EXPECT_FALSE(chip.sequencer.layer_sync);
+    EXPECT_EQ(chip.sequencer.sync_cycles, 0u);
+    EXPECT_EQ(chip.published.peak_ops_per_second, 0);
+    EXPECT_EQ(chip.published.memory_bytes_per_second, 0);
+    EXPECT_EQ(chip.published.ridge_ops_per_byte, 0);
+}
+
+TEST(ChipConfigLoad, ReadsCoresAndArrays) {
+    const ChipConfig chip = load(with_array("int8\n  count: 4") + "cores: 2\n");
+    EXPECT_EQ(chip.cores, 2u);
+    EXPECT_EQ(chip.mxu.count, 4u);
+    EXPECT_EQ(chip.arrays(), 8u);
+}
+
+TEST(ChipConfigLoad, TakesAnArrayBeyondWhatTheRtlHas) {
+    const ChipConfig chip = load(with("  rows: 8\n  cols: 4", "  rows: 250\n  cols: 1024"));
+    EXPECT_EQ(chip.mxu.cols, 1024u);
+}
+
+TEST(ChipConfigLoad, ReadsBufferPortsNarrowerThanARow) {
+    const ChipConfig chip =
+        load(std::string(kChip) + "buffer_ports: {read: 4 B/cycle, write: 3 B/cycle}\n");
+    EXPECT_EQ(chip.buffer_ports.read_bytes_per_cycle, 4u);
+    EXPECT_EQ(chip.buffer_ports.write_bytes_per_cycle, 3u);
+}
+
+TEST(ChipConfigLoad, TakesOneBufferPortAlone) {
+    const ChipConfig chip = load(std::string(kChip) + "buffer_ports: {write: 1 KiB/cycle}\n");
+    EXPECT_EQ(chip.buffer_ports.read_bytes_per_cycle, 0u);
+    EXPECT_EQ(chip.buffer_ports.write_bytes_per_cycle, 1024u);
+}
+
+TEST(ChipConfigLoad, ReadsChannelsEfficiencyAndRefresh) {
+    const ChipConfig chip =
+        load(with_memory("channels: 3, channel_interleave: 512 B, efficiency: 90 %, "
+                         "refresh_interval: 7.8 us, refresh_duration: 350 ns"));
+    EXPECT_EQ(chip.memory.channels, 3u);
+    EXPECT_EQ(chip.memory.channel_interleave, 512u);
+    EXPECT_EQ(chip.memory.efficiency_percent, 90u);
+    EXPECT_EQ(chip.memory.refresh_interval_ps, 7800000u);
+    EXPECT_EQ(chip.memory.refresh_duration_ps, 350000u);
+}
+
+TEST(ChipConfigLoad, ReadsCmem) {
+    const ChipConfig chip =
+        load(std::string(kChip) + "cmem: {size: 1 MiB, bandwidth: 20 GB/s, latency: 50 ns}\n");
+    EXPECT_EQ(chip.cmem.bytes, 1048576u);
+    EXPECT_EQ(chip.cmem.bytes_per_second, 20000000000u);
+    EXPECT_EQ(chip.cmem.latency_ps, 50000u);
+}
+
+TEST(ChipConfigLoad, ReadsTheSynchronisationOfLayers) {
+    const ChipConfig chip = load(with_sequencer("layer_sync: true, sync_latency: 2500 cycles"));
+    EXPECT_TRUE(chip.sequencer.layer_sync);
+    EXPECT_EQ(chip.sequencer.sync_cycles, 2500u);
+}
+
+TEST(ChipConfigLoad, ReadsWhatIsPublished) {
+    const ChipConfig chip =
+        load(std::string(kChip) +
+             "published: {peak: 1.5 TFLOPS, bandwidth: 3 GB/s, ridge: 9 ops/byte}\n");
+    EXPECT_EQ(chip.published.peak_ops_per_second, 1.5e12);
+    EXPECT_EQ(chip.published.memory_bytes_per_second, 3e9);
+    EXPECT_EQ(chip.published.ridge_ops_per_byte, 9);
 }
 
 TEST(ChipConfigFigures, TileHasOneByteOrTwoPerElement) {
@@ -126,6 +218,12 @@ TEST(RequireInt8Array, RefusesABf16ChipByName) {
 
 TEST(ChipConfigFigures, PeakCountsTwoOperationsPerCell) {
     EXPECT_DOUBLE_EQ(load(kChip).peak_ops_per_second(), 2.0 * 8 * 4 * 500e6) << "ops/s";
+}
+
+TEST(ChipConfigFigures, PeakAndRidgeCountEveryArrayOfEveryCore) {
+    const ChipConfig chip = load(with_array("int8\n  count: 3") + "cores: 2\n");
+    EXPECT_DOUBLE_EQ(chip.peak_ops_per_second(), 6 * load(kChip).peak_ops_per_second()) << "ops/s";
+    EXPECT_DOUBLE_EQ(chip.ridge_ops_per_byte(), 6 * load(kChip).ridge_ops_per_byte()) << "ops/byte";
 }
 
 TEST(ChipConfigFigures, RidgeIsPeakOverBandwidth) {
@@ -207,13 +305,13 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Negative", with("rows: 8", "rows: -8"), {"mxu.rows (line 5)", "\"-8\""}},
         Mistake{"TooSmall",
                 with("rows: 8", "rows: 0"),
-                {"mxu.rows (line 5)", "from 1 to 256", "found 0"}},
+                {"mxu.rows (line 5)", "from 1 to 1024", "found 0"}},
         Mistake{"TooLarge",
-                with("cols: 4", "cols: 257"),
-                {"mxu.cols (line 6)", "from 1 to 256", "found 257"}},
+                with("cols: 4", "cols: 1025"),
+                {"mxu.cols (line 6)", "from 1 to 1024", "found 1025"}},
         Mistake{"TooLargeForItsType",
                 with("cols: 4", "cols: 4294967297"),
-                {"mxu.cols (line 6)", "from 1 to 256"}},
+                {"mxu.cols (line 6)", "from 1 to 1024"}},
         Mistake{"ClockTooSlow", with("500 MHz", "999 kHz"), {"clock (line 3)", "found 999000"}},
         Mistake{"WatchdogTooShort",
                 with("10000 cycles", "999 cycles"),
@@ -239,9 +337,97 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Sum4WithoutPipeline",
                 with_array("bf16\n  sum4: true"),
                 {"mxu.sum4 (line 8)", "multiple of 4", "pipeline 1"}},
-        Mistake{"BufferBelowOneRowOfBf16",
-                with_row_of_256("bf16", "511 B"),
-                {"unified_buffer (line 10)", "one activation row (512 B)", "found 511 B"}},
+        Mistake{"BufferBelowOneSquareOfBf16",
+                with_rows_of_256("bf16", "131071 B"),
+                {"unified_buffer (line 10)", "256 x 256, 131072 B", "found 131071 B"}},
+        Mistake{"BufferBelowOneSquareOfInt8",
+                with_rows_of_256("int8", "32 KiB"),
+                {"unified_buffer (line 10)", "activations for one weight tile", "found 32768 B"}},
+        Mistake{"OneAccumulatorRow",
+                with("accumulator_rows: 64", "accumulator_rows: 1"),
+                {"mxu.accumulator_rows (line 8)", "from 2 to 65536", "found 1"}},
+        Mistake{"NoFifoTile",
+                with("fifo_tiles: 2", "fifo_tiles: 0"),
+                {"mxu.weight_fifo_tiles (line 9)", "from 1 to 1024", "found 0"}},
+        Mistake{"NoMemoryBandwidth",
+                with("3 GB/s", "0 GB/s"),
+                {"memory.bandwidth (line 11)", "from 1000000 to", "found 0"}},
+        Mistake{"NoHostBandwidth",
+                with("4 GB/s", "0 B/s"),
+                {"host.bandwidth (line 13)", "from 1000000 to", "found 0"}},
+        Mistake{"NoCore",
+                std::string(kChip) + "cores: 0\n",
+                {"cores (line 15)", "from 1 to 16", "found 0"}},
+        Mistake{"TooManyCores",
+                std::string(kChip) + "cores: 17\n",
+                {"cores (line 15)", "from 1 to 16", "found 17"}},
+        Mistake{"NoArray",
+                with_array("int8\n  count: 0"),
+                {"mxu.count (line 8)", "from 1 to 16", "found 0"}},
+        Mistake{"TooManyArrays",
+                with_array("int8\n  count: 17"),
+                {"mxu.count (line 8)", "from 1 to 16", "found 17"}},
+        Mistake{"NoPortWidth",
+                std::string(kChip) + "buffer_ports: {read: 0 B/cycle}\n",
+                {"buffer_ports.read (line 15)", "from 1 to", "found 0"}},
+        Mistake{"PortWidthPerSecond",
+                std::string(kChip) + "buffer_ports: {read: 3 B/cycle, write: 3 B/s}\n",
+                {"buffer_ports.write (line 15)", "256 B/cycle", "found \"3 B/s\""}},
+        Mistake{"UnknownPort",
+                std::string(kChip) + "buffer_ports: {reed: 3 B/cycle}\n",
+                {"buffer_ports.reed (line 15)", "one of: read, write", "unknown key"}},
+        Mistake{"NoChannel",
+                with_memory("channels: 0"),
+                {"memory.channels (line 11)", "from 1 to 1024", "found 0"}},
+        Mistake{"InterleaveWithoutUnit",
+                with_memory("channel_interleave: 256"),
+                {"memory.channel_interleave (line 11)", "number of bytes", "found \"256\""}},
+        Mistake{"NoInterleave",
+                with_memory("channel_interleave: 0 B"),
+                {"memory.channel_interleave (line 11)", "from 16 to 1048576", "found 0"}},
+        Mistake{"NoEfficiency",
+                with_memory("efficiency: 0 %"),
+                {"memory.efficiency (line 11)", "from 1 to 100", "found 0"}},
+        Mistake{"TooMuchEfficiency",
+                with_memory("efficiency: 101 %"),
+                {"memory.efficiency (line 11)", "from 1 to 100", "found 101"}},
+        Mistake{"EfficiencyWithoutUnit",
+                with_memory("efficiency: 0.9"),
+                {"memory.efficiency (line 11)", "\"90 %\"", "found \"0.9\""}},
+        Mistake{"RefreshLongerThanItsInterval",
+                with_memory("refresh_interval: 1 us, refresh_duration: 2 us"),
+                {"memory.refresh_duration (line 11)", "less than refresh_interval (1000000 ps)",
+                 "found 2000000 ps"}},
+        Mistake{"RefreshAsLongAsItsInterval",
+                with_memory("refresh_interval: 1 us, refresh_duration: 1 us"),
+                {"memory.refresh_duration (line 11)", "less than", "found 1000000 ps"}},
+        Mistake{"RefreshIntervalAlone",
+                with_memory("refresh_interval: 1 us"),
+                {"memory.refresh_duration", "line 11", "expected the key", "found nothing"}},
+        Mistake{"RefreshDurationAlone",
+                with_memory("refresh_duration: 1 us"),
+                {"memory.refresh_interval", "line 11", "expected the key", "found nothing"}},
+        Mistake{"CmemWithoutBandwidth",
+                std::string(kChip) + "cmem: {size: 1 MiB, latency: 1 ns}\n",
+                {"cmem.bandwidth", "line 15", "expected the key", "found nothing"}},
+        Mistake{"CmemOfZeroBandwidth",
+                std::string(kChip) + "cmem: {size: 1 MiB, bandwidth: 0 GB/s, latency: 1 ns}\n",
+                {"cmem.bandwidth (line 15)", "from 1000000 to", "found 0"}},
+        Mistake{"CmemOfNoSize",
+                std::string(kChip) + "cmem: {size: 0 B, bandwidth: 1 GB/s, latency: 1 ns}\n",
+                {"cmem.size (line 15)", "from 1024 to", "found 0"}},
+        Mistake{"LayerSyncNoTruthValue",
+                with_sequencer("layer_sync: yes"),
+                {"sequencer.layer_sync (line 14)", "true or false", "found \"yes\""}},
+        Mistake{"SyncLatencyWithoutUnit",
+                with_sequencer("sync_latency: 5"),
+                {"sequencer.sync_latency (line 14)", "8 cycles", "found \"5\""}},
+        Mistake{"PublishedPeakOfBytes",
+                std::string(kChip) + "published: {peak: 92 GB}\n",
+                {"published.peak (line 15)", "92 TOPS", "found \"92 GB\""}},
+        Mistake{"PublishedRidgeWithoutUnit",
+                std::string(kChip) + "published: {ridge: 225}\n",
+                {"published.ridge (line 15)", "225 ops/byte", "found \"225\""}},
         Mistake{"ListForText",
                 with("small", "[a, b]"),
                 {"name (line 1)", "expected a text", "found a list"}},
@@ -275,6 +461,20 @@ TEST(ChipConfigRejectsFile, ThatIsMissing) {
 
 TEST(ChipConfigHash, TakesADefaultForTheSameWrittenOut) {
     EXPECT_EQ(load(kChip).hash(), load(with_array("int8\n  pipeline: 1\n  sum4: false")).hash());
+    EXPECT_EQ(load(kChip).hash(), load(with_array("int8\n  count: 1") + "cores: 1\n").hash());
+    EXPECT_EQ(load(kChip).hash(), load(with_memory("channels: 1, efficiency: 100 %")).hash());
+    EXPECT_EQ(load(kChip).hash(), load(with_sequencer("layer_sync: false")).hash());
+}
+
+TEST(ChipConfigHash, LeavesOutWhatIsOnlyCompared) {
+    EXPECT_EQ(load(kChip).hash(),
+              load(std::string(kChip) + "published: {peak: 1 TOPS, bandwidth: 3 GB/s}\n").hash());
+}
+
+std::string cmem(const std::string& size, const std::string& bandwidth,
+                 const std::string& latency) {
+    return kChip + ("cmem: {size: " + size) + ", bandwidth: " + bandwidth +
+           ", latency: " + latency + "}\n";
 }
 
 TEST(ChipConfigHash, ChangesWithEachFigure) {
@@ -298,7 +498,23 @@ TEST(ChipConfigHash, ChangesWithEachFigure) {
         {"host.latency", with("500 ns", "501 ns")},
         {"host.cpu_clock", with("600 MHz", "601 MHz")},
         {"queue_entries", with("entries: 9", "entries: 8")},
-        {"watchdog", with("10000", "10001")}};
+        {"watchdog", with("10000", "10001")},
+        {"cores", std::string(kChip) + "cores: 2\n"},
+        {"count", with_array("int8\n  count: 2")},
+        {"buffer_ports.read", std::string(kChip) + "buffer_ports: {read: 2 B/cycle}\n"},
+        {"buffer_ports.write", std::string(kChip) + "buffer_ports: {write: 2 B/cycle}\n"},
+        {"memory.channels", with_memory("channels: 2")},
+        {"memory.channel_interleave", with_memory("channel_interleave: 64 B")},
+        {"memory.efficiency", with_memory("efficiency: 99 %")},
+        {"memory.refresh", with_memory("refresh_interval: 9 us, refresh_duration: 1 us")},
+        {"memory.refresh_interval", with_memory("refresh_interval: 8 us, refresh_duration: 1 us")},
+        {"memory.refresh_duration", with_memory("refresh_interval: 9 us, refresh_duration: 2 us")},
+        {"cmem", cmem("1 MiB", "2 GB/s", "3 ns")},
+        {"cmem.size", cmem("2 MiB", "2 GB/s", "3 ns")},
+        {"cmem.bandwidth", cmem("1 MiB", "3 GB/s", "3 ns")},
+        {"cmem.latency", cmem("1 MiB", "2 GB/s", "4 ns")},
+        {"layer_sync", with_sequencer("layer_sync: true")},
+        {"sync_latency", with_sequencer("sync_latency: 2 cycles")}};
     std::set<uint64_t> seen = {load(kChip).hash()};
     for (const auto& [figure, text] : changes)
         EXPECT_TRUE(seen.insert(load(text).hash()).second)
@@ -307,6 +523,14 @@ TEST(ChipConfigHash, ChangesWithEachFigure) {
 
 class ShippedChip : public testing::Test {
   protected:
+    /// Chips that somebody made; the others are for tests.
+    std::vector<std::string> real_chips() const {
+        std::vector<std::string> names = shipped_chips(chips_);
+        std::erase_if(names, [](const std::string& name) { return name.starts_with("test_"); });
+        return names;
+    }
+    YAML::Node yaml(const std::string& name) const { return load_yaml(chips_ / (name + ".yaml")); }
+
     std::filesystem::path chips_ = testbench::source_dir() / "arch" / "chips";
 };
 
@@ -316,15 +540,114 @@ TEST_F(ShippedChip, LoadsUnderItsFileName) {
 }
 
 TEST_F(ShippedChip, ListIsSorted) {
-    const std::vector<std::string> expected = {"test_16x16", "test_16x16_bf16", "test_8x8",
-                                               "test_8x8_bf16", "tpu_v1"};
+    const std::vector<std::string> expected = {
+        "edge_tpu", "test_16x16", "test_16x16_bf16", "test_8x8", "test_8x8_bf16",
+        "tpu_v1",   "tpu_v2",     "tpu_v3",          "tpu_v4",   "tpu_v4i",
+        "tpu_v5e",  "tpu_v5p",    "tpu_v6e"};
     EXPECT_EQ(shipped_chips(chips_), expected);
 }
 
 TEST_F(ShippedChip, IsABf16ArrayWhereItsNameSaysSo) {
+    const std::set<std::string> int8 = {"edge_tpu", "test_16x16", "test_8x8", "tpu_v1"};
     for (const std::string& name : shipped_chips(chips_))
-        EXPECT_EQ(find_chip(name, chips_).mxu.dtype == Dtype::kBf16, name.ends_with("_bf16"))
-            << name;
+        EXPECT_EQ(find_chip(name, chips_).mxu.dtype == Dtype::kInt8, int8.contains(name)) << name;
+}
+
+/// Half of the last digit that was printed: 0.5 of "92", 0.05 of "2.6", 50 of "2700", whose zeros
+/// may be rounded too.
+double half_a_digit(const std::string& printed) {
+    const size_t point = printed.find('.');
+    if (point != std::string::npos)
+        return 0.5 * std::pow(10.0, -static_cast<double>(printed.size() - point - 1));
+    const size_t zeros = printed.size() - 1 - printed.find_last_not_of('0');
+    return 0.5 * std::pow(10.0, static_cast<double>(zeros));
+}
+
+TEST(Published, DigitsAreThoseThatArePrinted) {
+    EXPECT_DOUBLE_EQ(half_a_digit("92"), 0.5);
+    EXPECT_DOUBLE_EQ(half_a_digit("2700"), 50.0);
+    EXPECT_DOUBLE_EQ(half_a_digit("136.7"), 0.05);
+}
+
+struct PublishedFigure {
+    double value = 0, half = 0;  ///< in the base unit
+};
+
+/// As the file prints it; nothing when it does not.
+std::optional<PublishedFigure> published(const YAML::Node& chip, const std::string& key,
+                                         Dimension dimension) {
+    const YAML::Node node = chip["published"][key];
+    if (!node) return std::nullopt;
+    const auto text = node["value"].as<std::string>();
+    const size_t space = text.find(' ');
+    const auto unit = static_cast<double>(*parse_quantity("1" + text.substr(space), dimension));
+    const std::string number = text.substr(0, space);
+    return PublishedFigure{std::stod(number) * unit, half_a_digit(number) * unit};
+}
+
+TEST_F(ShippedChip, HasThePublishedPeakToThePrintedDigits) {
+    for (const std::string& name : real_chips()) {
+        const auto peak = published(yaml(name), "peak", Dimension::kOpsPerSecond);
+        ASSERT_TRUE(peak) << name << ": published.peak is missing";
+        EXPECT_NEAR(find_chip(name, chips_).peak_ops_per_second(), peak->value, peak->half)
+            << name << ", ops/s";
+    }
+}
+
+TEST_F(ShippedChip, HasThePublishedBandwidthToThePrintedDigits) {
+    for (const std::string& name : real_chips()) {
+        const auto bandwidth = published(yaml(name), "bandwidth", Dimension::kBytesPerSecond);
+        if (!bandwidth && name == "edge_tpu") continue;  // has no memory of its own
+        ASSERT_TRUE(bandwidth) << name << ": published.bandwidth is missing";
+        EXPECT_NEAR(static_cast<double>(find_chip(name, chips_).memory.bytes_per_second),
+                    bandwidth->value, bandwidth->half)
+            << name << ", bytes/s";
+    }
+}
+
+// Where no ridge point is printed, it lies between the extremes of the figures that are.
+TEST_F(ShippedChip, HasTheRidgePointOfThePublishedFigures) {
+    for (const std::string& name : real_chips()) {
+        const YAML::Node file = yaml(name);
+        const double ridge = find_chip(name, chips_).ridge_ops_per_byte();
+        if (const auto printed = published(file, "ridge", Dimension::kOpsPerByte)) {
+            EXPECT_NEAR(ridge, printed->value, printed->half) << name << ", ops/byte";
+        }
+        const auto peak = published(file, "peak", Dimension::kOpsPerSecond);
+        const auto bandwidth = published(file, "bandwidth", Dimension::kBytesPerSecond);
+        if (!peak || !bandwidth) continue;
+        EXPECT_GE(ridge, (peak->value - peak->half) / (bandwidth->value + bandwidth->half)) << name;
+        EXPECT_LE(ridge, (peak->value + peak->half) / (bandwidth->value - bandwidth->half)) << name;
+    }
+}
+
+/// Calls `figure` for every figure below `node`.
+void for_each_figure(const YAML::Node& node, const std::string& path,
+                     const std::function<void(const std::string&, const YAML::Node&)>& figure) {
+    for (const auto& entry : node) {
+        const std::string key = path + entry.first.as<std::string>();
+        const YAML::Node child = entry.second;
+        if (child.IsMap() && !child["value"] && !child["source"])
+            for_each_figure(child, key + ".", figure);
+        else if (key != "name" && key != "description")
+            figure(key, child);
+    }
+}
+
+TEST_F(ShippedChip, NamesASourceForEveryFigure) {
+    const std::filesystem::path readme = testbench::source_dir() / "arch" / "README.md";
+    std::stringstream text;
+    text << std::ifstream(readme).rdbuf();
+    const std::string rows = text.str();
+    for (const std::string& name : real_chips())
+        for_each_figure(yaml(name), "", [&](const std::string& key, const YAML::Node& figure) {
+            ASSERT_TRUE(figure.IsMap() && figure["source"]) << name << ": " << key;
+            const auto source = figure["source"].as<std::string>();
+            EXPECT_TRUE(rows.find("| `" + source + "` |") != std::string::npos)
+                << name << ": " << key << ": " << readme << " has no row for " << source;
+            const bool explain = source == "assumed" || source == "derived";
+            EXPECT_TRUE(!explain || figure["note"]) << name << ": " << key << ": says not why";
+        });
 }
 
 TEST_F(ShippedChip, TpuV1HasThePublishedFigures) {

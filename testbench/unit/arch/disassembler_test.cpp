@@ -19,7 +19,7 @@ TEST(Disassembler, WritesOneInstructionWithFieldsAndFlags) {
                                  .tiles = 7,
                                  .base = 1};
     EXPECT_EQ(disassemble(fetch.encode()),
-              "read_weights offset=0x40 tiles=7 base=1 wait 3,4 signal 5");
+              "read_weights offset=0x40 tiles=7 base=1 mxu=0 wait 3,4 signal 5");
 }
 
 TEST(Disassembler, LeavesOutFlagsThatAreNone) {

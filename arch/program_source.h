@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that is made while it runs, so that its length costs no memory. It has no branches.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "arch/generated/isa.h"
+
+namespace tandem::arch {
+
+class ProgramSource {
+  public:
+    virtual ~ProgramSource() = default;
+    /// Writes the next instructions and returns how many; fewer than asked for only at the end.
+    virtual size_t next(std::span<isa::Words> words) = 0;
+};
+
+}  // namespace tandem::arch
