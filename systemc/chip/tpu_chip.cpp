@@ -1,32 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systemc/chip/tpu_chip.h"
 
+#include <string>
+
 namespace tandem::sim {
 
 TpuChip::TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config,
                  const ChipOptions& options, std::unique_ptr<mxu::MxuEngine> engine)
+    : TpuChip(name, config, options, single(std::move(engine))) {}
+
+TpuChip::TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config,
+                 const ChipOptions& options, const EngineFactory& make_engine)
+    : TpuChip(name, config, options, all(config, make_engine)) {}
+
+TpuChip::TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config,
+                 const ChipOptions& options, CoreEngines engines)
     : sc_module(name),
-      services_(config, options.functional),
-      unified_buffer_("unified_buffer", config.unified_buffer_bytes),
-      device_memory_("device_memory", config.memory),
+      device_memory_("device_memory", config),
       link_("link", config.host),
-      mxu_("mxu", services_, std::move(engine)),
-      weights_("weights", services_, mxu_),
-      vector_("vector", services_, mxu_),
-      dma_in_("dma_in", isa::Unit::kDmaIn, services_, link_),
-      dma_out_("dma_out", isa::Unit::kDmaOut, services_, link_),
-      units_{&dma_in_, &dma_out_, &weights_, &mxu_, &vector_},
-      sequencer_("sequencer", services_, units_),
-      host_interface_("host_interface", services_, link_, sequencer_, mxu_) {
-    mxu_.buffer.memory_out.bind(unified_buffer_.memory_in);
-    vector_.buffer.memory_out.bind(unified_buffer_.memory_in);
-    dma_in_.buffer.memory_out.bind(unified_buffer_.memory_in);
-    dma_out_.buffer.memory_out.bind(unified_buffer_.memory_in);
-    weights_.memory.memory_out.bind(device_memory_.memory_in);
-    dma_in_.memory.memory_out.bind(device_memory_.memory_in);
-    dma_out_.memory.memory_out.bind(device_memory_.memory_in);
-    sequencer_.memory.memory_out.bind(device_memory_.memory_in);
+      cores_(make_cores(config, options.functional, std::move(engines))),
+      host_interface_("host_interface", services(), link_, sequencer(), mxu()) {
     host_interface_.memory.memory_out.bind(device_memory_.memory_in);
+}
+
+TpuChip::CoreEngines TpuChip::single(std::unique_ptr<mxu::MxuEngine> engine) {
+    CoreEngines engines(1);
+    engines[0].push_back(std::move(engine));
+    return engines;
+}
+
+TpuChip::CoreEngines TpuChip::all(const arch::ChipConfig& config,
+                                  const EngineFactory& make_engine) {
+    CoreEngines engines(config.cores);
+    for (auto& core : engines)
+        for (uint32_t array = 0; array < config.mxu.count; ++array) core.push_back(make_engine());
+    return engines;
+}
+
+std::vector<std::unique_ptr<Core>> TpuChip::make_cores(const arch::ChipConfig& config,
+                                                       bool functional, CoreEngines engines) {
+    std::vector<std::unique_ptr<Core>> cores;
+    for (uint32_t i = 0; i < engines.size(); ++i)
+        cores.push_back(std::make_unique<Core>(("core" + std::to_string(i)).c_str(), i, config,
+                                               functional, device_memory_, link_,
+                                               std::move(engines[i])));
+    return cores;
 }
 
 }  // namespace tandem::sim

@@ -4,8 +4,12 @@
 namespace tandem::sim {
 
 DmaEngine::DmaEngine(sc_core::sc_module_name name, isa::Unit unit, ChipServices& services,
-                     HostLink& host)
-    : Unit(name, unit, services), buffer("buffer"), memory("memory"), host_(host) {}
+                     HostLink& host, UnifiedBuffer& ports)
+    : Unit(name, unit, services),
+      buffer("buffer"),
+      memory("memory"),
+      host_(host),
+      ports_(ports) {}
 
 void DmaEngine::execute(const Dispatched& instruction) {
     if (bytes_.empty()) bytes_ = buffer.direct();
@@ -38,6 +42,8 @@ void DmaEngine::execute(const Dispatched& instruction) {
     if (!ok)
         services_.fail(host ? arch::DeviceError::kHostAddress : arch::DeviceError::kMemoryAddress,
                        instruction.index);
+    // The bytes trickle in or out: they steal single cycles of the port from whoever else uses it.
+    (unit() == isa::Unit::kDmaIn ? ports_.write_port : ports_.read_port).take(now(), op.bytes);
     wait_until(services_.clock().at_or_after(sc_core::sc_time_stamp() + delay));
     charge(Cause::kBusy);
 }

@@ -8,6 +8,7 @@
 #include "systemc/host_interface/host_link.h"
 #include "systemc/kernel/unit.h"
 #include "systemc/memory/initiator.h"
+#include "systemc/memory/unified_buffer.h"
 
 namespace tandem::sim {
 
@@ -17,12 +18,14 @@ class DmaEngine final : public Unit {
     MemoryInitiator memory;  ///< to device memory
 
     /// `unit` is isa::Unit::kDmaIn or kDmaOut.
-    DmaEngine(sc_core::sc_module_name name, isa::Unit unit, ChipServices& services, HostLink& host);
+    DmaEngine(sc_core::sc_module_name name, isa::Unit unit, ChipServices& services, HostLink& host,
+              UnifiedBuffer& ports);
 
   private:
     void execute(const Dispatched& instruction) override;
 
     HostLink& host_;
+    UnifiedBuffer& ports_;
     std::span<uint8_t> bytes_;
 };
 

@@ -14,15 +14,18 @@ namespace tandem::sim {
 
 enum class Cause : uint8_t {
     kBusy,         ///< does its work
-    kWaitWeights,  ///< the array waits for a weight tile
+    kWaitWeights,  ///< the array waits for a weight tile that has not arrived
+    kWaitShift,    ///< the array waits for a tile that is being shifted in
     kWaitFlag,     ///< an instruction waits for a flag
     kWaitMemory,   ///< waits for device memory or the host bus
     kWaitSpace,    ///< waits for room: FIFO or queue full
+    kWaitPort,     ///< waits for a port of the unified buffer
     kIdle,         ///< nothing to do
 };
-inline constexpr size_t kCauses = 6;
+inline constexpr size_t kCauses = 8;
 inline constexpr std::array<std::string_view, kCauses> kCauseNames = {
-    "busy", "wait_weights", "wait_flag", "wait_memory", "wait_space", "idle"};
+    "busy",        "wait_weights", "wait_shift", "wait_flag",
+    "wait_memory", "wait_space",   "wait_port",  "idle"};
 
 class CycleAccount {
   public:

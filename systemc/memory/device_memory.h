@@ -1,29 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weight memory of the chip (DDR or HBM): one channel of given bandwidth shared by all that ask,
-// first come first served, plus a fixed latency that overlaps with other transfers. Banks, refresh
-// and row misses are not modelled.
+// Memory behind the units of a chip: DDR or HBM from address 0, and behind its end the chip's CMEM
+// where it has one. Each has its bandwidth, shared by all that ask, plus a fixed latency that
+// overlaps with other transfers.
 #pragma once
 
 #include "arch/chip_config.h"
 #include "systemc/memory/bandwidth.h"
+#include "systemc/memory/memory_channels.h"
 #include "systemc/memory/memory_target.h"
 
 namespace tandem::sim {
 
 class DeviceMemory final : public MemoryTarget {
   public:
-    DeviceMemory(sc_core::sc_module_name name, const arch::ChipConfig::Memory& config)
-        : MemoryTarget(name, config.bytes),
-          channel_(config.bytes_per_second),
-          latency_(sc_core::sc_time::from_value(config.latency_ps * 1000)) {}
+    DeviceMemory(sc_core::sc_module_name name, const arch::ChipConfig& config)
+        : MemoryTarget(name, config.memory.bytes + config.cmem.bytes),
+          dram_bytes_(config.memory.bytes),
+          dram_latency_(sc_core::sc_time::from_value(config.memory.latency_ps * 1000)),
+          cmem_latency_(sc_core::sc_time::from_value(config.cmem.latency_ps * 1000)),
+          dram_(config.memory),
+          cmem_(config.cmem.bytes_per_second) {}
+
+    /// Where the CMEM begins.
+    uint64_t dram_bytes() const { return dram_bytes_; }
+    uint64_t cmem_traffic_bytes() const { return cmem_.total_bytes(); }
 
   private:
-    sc_core::sc_time access_time(uint64_t bytes) override {
-        return channel_.reserve(bytes) + latency_;
+    sc_core::sc_time access_time(const Access& access) override {
+        if (access.address >= dram_bytes_) return cmem_.reserve(access.bytes) + cmem_latency_;
+        return dram_.reserve(access.address, access.bytes, access.urgent) + dram_latency_;
     }
 
-    Bandwidth channel_;
-    sc_core::sc_time latency_;
+    uint64_t dram_bytes_;
+    sc_core::sc_time dram_latency_, cmem_latency_;
+    MemoryChannels dram_;
+    Bandwidth cmem_;
 };
 
 }  // namespace tandem::sim

@@ -23,8 +23,12 @@ class MemoryTarget : public sc_core::sc_module {
     uint64_t bytes_written() const { return bytes_written_; }
 
   protected:
+    struct Access {
+        uint64_t address, bytes;
+        bool urgent;  ///< goes before those that wait
+    };
     /// Time that an access takes, beyond the delay it comes with. Default: none.
-    virtual sc_core::sc_time access_time(uint64_t) { return sc_core::SC_ZERO_TIME; }
+    virtual sc_core::sc_time access_time(const Access&) { return sc_core::SC_ZERO_TIME; }
 
   private:
     bool in_range(const tlm::tlm_generic_payload& transaction) const;

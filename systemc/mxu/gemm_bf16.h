@@ -25,14 +25,27 @@ class GemmBf16 {
     explicit GemmBf16(Bf16Kernel kernel = best_bf16_kernel()) : kernel_(kernel) {}
 
     /// `sum4`: the products of four rows of the array at a time are added with one rounding.
+    /// `tile_id`: a tile that is not 0 and that of the call before is the same, and not packed
+    /// again.
     void multiply(const uint16_t* rows, uint32_t row_count, uint32_t row_stride,
                   const uint16_t* tile, uint32_t k_len, uint32_t array_rows, uint32_t cols,
-                  bool accumulate, int32_t* sums, bool sum4);
+                  bool accumulate, int32_t* sums, bool sum4, uint64_t tile_id = 0);
 
   private:
-    void sum_in_order(const Bf16Product& product, uint32_t width);
-    void sum_in_groups(const Bf16Product& product, uint32_t width);
+    /// The tile that stands in the scratch memory.
+    struct Packed {
+        uint64_t tile_id = 0;
+        uint32_t k_len = 0, cols = 0;
+        bool sum4 = false;
+        friend bool operator==(const Packed&, const Packed&) = default;
+    };
 
+    void load_tile(const Bf16Product& product, uint32_t width, bool sum4, uint64_t tile_id);
+    void sum_in_order(const Bf16Product& product, uint32_t width, const Bf16Accumulators& to);
+    void sum_in_groups(const Bf16Product& product, uint32_t width, const Bf16Accumulators& to);
+    void finish_all(const Bf16Product& product, uint32_t width, const Bf16Accumulators& to);
+
+    Packed packed_;
     Bf16Kernel kernel_;
     Bf16Scratch scratch_;
 };

@@ -30,6 +30,22 @@ struct Bf16Operands {
     uint32_t row_count, depth, panels, width;
 };
 
+/// Rows as they come, not packed; a packed tile.
+struct Bf16Unpacked {
+    const uint16_t* rows;
+    const float* tile;  ///< panels x depth x width
+    uint32_t row_stride, row_count, depth, panels, width;
+};
+
+/// Where column sums go in the end. As bit patterns of fp32; every NaN becomes the one of
+/// docs/numerics.md.
+struct Bf16Accumulators {
+    int32_t* sums;  ///< `cols` apart
+    uint32_t cols;
+    bool add_zero;    ///< rows of the array that carry zeros add +0 before
+    bool accumulate;  ///< add to what is there
+};
+
 /// One product after the other. `fused`: the caller promises that no product overflows or is tiny,
 /// so that each is exact and a fused multiply-add gives what multiplying and adding gives.
 using Bf16Ordered = Bf16Operands<float>;
@@ -47,15 +63,17 @@ void sum_group(const double* row, const double* tile, uint32_t width, uint32_t c
 #if TANDEM_X86
 void ordered_avx2(const Bf16Ordered& operands, bool fused);
 void grouped_avx2(const Bf16Grouped& operands);
-void ordered_avx512(const Bf16Ordered& operands, bool fused);
+/// Brings its sums into the accumulators by itself.
+void ordered_avx512(const Bf16Unpacked& operands, const Bf16Accumulators& to, bool fused);
 void grouped_avx512(const Bf16Grouped& operands);
 #endif
 
 /// Packed operands, kept between calls for their memory.
 struct Bf16Scratch {
-    /// Exponents that occur among finite numbers other than zero, per k.
+    /// Exponents that occur among finite numbers other than zero, per k: the least one less one,
+    /// the greatest one plus one.
     struct Range {
-        std::vector<int16_t> low, high;
+        std::vector<uint16_t> low, high;
     };
     std::vector<float> rows, tile, sums;
     std::vector<double> wide_rows, wide_tile;

@@ -44,13 +44,17 @@ std::string_view to_string(GemmKernel kernel) {
 
 void GemmInt8::multiply(const int8_t* rows, uint32_t row_count, uint32_t row_stride,
                         const int8_t* tile, uint32_t k_len, uint32_t cols, bool accumulate,
-                        int32_t* sums) {
+                        int32_t* sums, uint64_t tile_id) {
     const Int8Product product{rows, row_count, row_stride, tile, k_len, cols, accumulate, sums};
 #if TANDEM_X86
     // Packing the tile costs about as much as multiplying with a row.
-    if (row_count > 1 && kernel_ == GemmKernel::kAvx512Vnni)
-        return multiply_vnni(product, scratch_);
-    if (row_count > 1 && kernel_ == GemmKernel::kAvx2) return multiply_avx2(product, scratch_);
+    if (row_count > 1 && kernel_ != GemmKernel::kPlain) {
+        const Packed wanted{tile_id, k_len, cols};
+        const bool same_tile = tile_id != 0 && wanted == packed_;
+        packed_ = wanted;
+        return kernel_ == GemmKernel::kAvx512Vnni ? multiply_vnni(product, same_tile, scratch_)
+                                                  : multiply_avx2(product, same_tile, scratch_);
+    }
 #endif
     multiply_plain(product);
 }

@@ -59,13 +59,16 @@ template <int Rows>
     }
 }
 
-void pack(const Int8Product& p, uint32_t pairs, uint32_t stride, Int8Scratch& scratch) {
+void pack_rows(const Int8Product& p, uint32_t pairs, Int8Scratch& scratch) {
     scratch.rows.resize(2 * uint64_t{p.row_count} * pairs);
     for (uint32_t m = 0; m < p.row_count; ++m) {
         int16_t* out = scratch.rows.data() + 2 * uint64_t{m} * pairs;
         std::copy_n(p.rows + uint64_t{m} * p.row_stride, p.k_len, out);
         if (p.k_len % 2 != 0) out[p.k_len] = 0;
     }
+}
+
+void pack_tile(const Int8Product& p, uint32_t pairs, uint32_t stride, Int8Scratch& scratch) {
     scratch.tile.resize(2 * uint64_t{pairs} * stride);
     for (uint32_t pair = 0; pair < pairs; ++pair) {
         const int8_t* low = p.tile + uint64_t{2 * pair} * p.cols;
@@ -80,10 +83,11 @@ void pack(const Int8Product& p, uint32_t pairs, uint32_t stride, Int8Scratch& sc
 
 }  // namespace
 
-void multiply_avx2(const Int8Product& p, Int8Scratch& scratch) {
+void multiply_avx2(const Int8Product& p, bool same_tile, Int8Scratch& scratch) {
     constexpr uint32_t kRows = 4;
     const uint32_t pairs = (p.k_len + 1) / 2, stride = (p.cols + kWidth - 1) / kWidth * kWidth;
-    pack(p, pairs, stride, scratch);
+    pack_rows(p, pairs, scratch);
+    if (!same_tile) pack_tile(p, pairs, stride, scratch);
     if (!p.accumulate) std::fill_n(p.sums, uint64_t{p.row_count} * p.cols, 0);
     for (uint32_t c = 0; c < p.cols; c += kWidth)
         for (uint32_t m = 0; m < p.row_count;) {

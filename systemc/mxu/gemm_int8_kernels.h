@@ -22,15 +22,18 @@ struct Int8Product {
 
 /// Packed operands, kept between calls for their memory.
 struct Int8Scratch {
-    std::vector<int16_t> rows, tile;   ///< AVX2: neighbouring k side by side as pairs
-    std::vector<uint8_t> quads;        ///< VNNI: neighbouring k of the tile as quads
-    std::vector<int32_t> tails, bias;  ///< VNNI: per row
+    std::vector<int16_t> rows, tile;  ///< AVX2: neighbouring k side by side as pairs
+    std::vector<int8_t> quads;        ///< VNNI: neighbouring k of the tile as quads
+    std::vector<int8_t> padded_rows;  ///< VNNI: rows of whole quads
+    std::vector<int32_t> bias;        ///< VNNI: per column
 };
 
 void multiply_plain(const Int8Product& product);
 #if TANDEM_X86
-void multiply_avx2(const Int8Product& product, Int8Scratch& scratch);
-void multiply_vnni(const Int8Product& product, Int8Scratch& scratch);
+/// `same_tile`: the tile, k_len and cols of the call before; its packed form still stands in
+/// `scratch`.
+void multiply_avx2(const Int8Product& product, bool same_tile, Int8Scratch& scratch);
+void multiply_vnni(const Int8Product& product, bool same_tile, Int8Scratch& scratch);
 #endif
 
 }  // namespace tandem::mxu

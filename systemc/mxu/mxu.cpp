@@ -12,9 +12,12 @@ bool overlap(uint32_t a, uint32_t a_rows, uint32_t b, uint32_t b_rows) {
 
 }  // namespace
 
-Mxu::Mxu(sc_core::sc_module_name name, ChipServices& services,
+Mxu::Mxu(sc_core::sc_module_name name, ChipServices& services, UnifiedBuffer& rows_from,
          std::unique_ptr<mxu::MxuEngine> engine)
-    : Unit(name, isa::Unit::kMxu, services), buffer("buffer"), engine_(std::move(engine)) {
+    : Unit(name, isa::Unit::kMxu, services),
+      buffer("buffer"),
+      rows_from_(rows_from),
+      engine_(std::move(engine)) {
     SC_HAS_PROCESS(Mxu);
     SC_THREAD(engine_thread);
 }
@@ -25,7 +28,7 @@ void Mxu::reset() {
     blocks_.clear();
     tiles_pushed_ = tiles_loaded_ = reads_pushed_ = reads_done_ = 0;
     reading_rows_ = 0;
-    instruction_of_block_.clear();
+    blocks_pushed_ = 0;
     engine_process_.reset();
 }
 
@@ -59,7 +62,9 @@ std::span<const int32_t> Mxu::read_accumulators(uint32_t acc_addr, uint32_t rows
 
 void Mxu::execute(const Dispatched& instruction) {
     if (reader_ == nullptr)
-        reader_ = std::make_unique<ActivationReader>(buffer.direct(), services_.config().mxu.rows);
+        reader_ =
+            std::make_unique<ActivationReader>(buffer.direct(), services_.config().mxu.rows,
+                                               element_bytes(services_.config().mxu.dtype));
     switch (static_cast<isa::Opcode>(instruction.words[0] & 0xff)) {
         case isa::Opcode::kMatmul:
             matmul(instruction);
@@ -93,20 +98,29 @@ void Mxu::check(const isa::Matmul& matmul, uint32_t index) {
 void Mxu::matmul(const Dispatched& instruction) {
     const auto matmul = isa::Matmul::decode(instruction.words);
     check(matmul, instruction.index);
+    const uint64_t row_bytes = services_.config().row_bytes();
     rows_.clear();
     if (services_.functional()) {
-        rows_.resize(uint64_t{matmul.rows} * services_.config().mxu.rows);
+        rows_.resize(matmul.rows * row_bytes);
         reader_->read(matmul, rows_.data());
     }
-    const uint64_t id = instruction_of_block_.size();
-    instruction_of_block_.push_back(instruction.index);
-    blocks_.push_back({id, matmul.acc_addr, matmul.rows, instruction});
-    engine_->push_rows({id, now() + 1, matmul.rows, matmul.k_len, matmul.acc_addr,
-                        matmul.new_weights != 0, matmul.accumulate != 0,
-                        std::as_bytes(std::span(rows_))});
+    const PortSchedule& port = rows_from_.read_port;
+    gaps_.clear();
+    if (port.beat_cycles(row_bytes) > 1) {
+        gaps_.assign(matmul.rows, port.beat_cycles(row_bytes) - 1);
+        gaps_[0] = 0;
+    }
+    const Cycle from = port.free_from(now() + 1);
+    const uint64_t id = blocks_pushed_++;
+    instruction_of_block_[id % instruction_of_block_.size()] = instruction.index;
+    blocks_.push_back(
+        {id, matmul.acc_addr, matmul.rows, instruction, from, matmul.new_weights != 0});
+    engine_->push_rows({id, from, matmul.rows, matmul.k_len, matmul.acc_addr,
+                        matmul.new_weights != 0, matmul.accumulate != 0, rows_, gaps_});
     input_.notify(sc_core::SC_ZERO_TIME);
     account_.charge(Cause::kIdle, now() + 1);  // the cycle of the issue
     macs_ += uint64_t{matmul.rows} * matmul.k_len * matmul.n_len;
+    rows_streamed_ += matmul.rows;
 
     const auto block = [&] {
         return std::find_if(blocks_.begin(), blocks_.end(),
@@ -137,19 +151,35 @@ void Mxu::engine_thread() {
     }
 }
 
+/// Accounts for the time before the first row, and takes the port for all of them.
+void Mxu::start_block(Block& block, Cycle first_row) {
+    const uint64_t row_bytes = services_.config().row_bytes();
+    PortSchedule& port = rows_from_.read_port;
+    block.started = true;
+    block.first_row = first_row;
+    account_.charge(Cause::kWaitPort, std::min(block.from, first_row));
+    if (block.swap) {
+        const Cycle beats =
+            mxu::timing(engine_->shape()).weight_interval * (services_.config().mxu.rows - 1);
+        const Cycle shift_start = tile_loaded_ > beats ? tile_loaded_ - beats : 0;
+        account_.charge(Cause::kWaitWeights, std::min(shift_start, first_row));
+        account_.charge(Cause::kWaitShift, first_row);
+    }
+    account_.charge(Cause::kWaitPort, first_row);
+    account_.charge(Cause::kBusy, first_row + block.rows);
+    account_.charge(Cause::kWaitPort, first_row + uint64_t{block.rows} * port.beat_cycles(row_bytes));
+    port.take(first_row, block.rows * row_bytes);
+}
+
 void Mxu::deliver(const mxu::MxuEvent& event) {
     switch (event.kind) {
         case mxu::MxuEvent::Kind::kTileLoaded:
             tiles_loaded_ = event.id + 1;
+            tile_loaded_ = event.cycle;
             break;
         case mxu::MxuEvent::Kind::kBlockStarted:
-            for (Block& block : blocks_) {
-                if (block.id != event.id) continue;
-                block.started = true;
-                block.first_row = event.cycle;
-                account_.charge(Cause::kWaitWeights, event.cycle);
-                account_.charge(Cause::kBusy, event.cycle + block.rows);
-            }
+            for (Block& block : blocks_)
+                if (block.id == event.id) start_block(block, event.cycle);
             break;
         case mxu::MxuEvent::Kind::kBlockCommitted: {
             const Block block = blocks_.front();

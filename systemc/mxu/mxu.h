@@ -7,6 +7,7 @@
 // cycle after the edge that writes its last accumulator row.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <span>
@@ -14,6 +15,7 @@
 
 #include "systemc/kernel/unit.h"
 #include "systemc/memory/initiator.h"
+#include "systemc/memory/unified_buffer.h"
 #include "systemc/mxu/activation_reader.h"
 #include "systemc/mxu/mxu_engine.h"
 
@@ -23,7 +25,8 @@ class Mxu final : public Unit {
   public:
     MemoryInitiator buffer;  ///< to the unified buffer
 
-    Mxu(sc_core::sc_module_name name, ChipServices& services,
+    /// Reads rows through the read port of `rows_from`, as wide or narrow as it is.
+    Mxu(sc_core::sc_module_name name, ChipServices& services, UnifiedBuffer& rows_from,
         std::unique_ptr<mxu::MxuEngine> engine);
 
     mxu::MxuEngine& engine() { return *engine_; }
@@ -42,8 +45,12 @@ class Mxu final : public Unit {
                                                uint32_t instruction);
 
     uint64_t macs() const { return macs_; }
-    /// The instruction whose block has this id; ids count matmuls and grow without gaps.
-    uint32_t instruction_of_block(uint64_t id) const { return instruction_of_block_[id]; }
+    /// Rows of activations that entered the array.
+    uint64_t rows_streamed() const { return rows_streamed_; }
+    /// The instruction whose block has this id, of the last 4096; ids count matmuls, no gaps.
+    uint32_t instruction_of_block(uint64_t id) const {
+        return instruction_of_block_[id % instruction_of_block_.size()];
+    }
 
   private:
     struct Block {
@@ -51,6 +58,8 @@ class Mxu final : public Unit {
         uint32_t acc_addr;
         uint32_t rows;
         Dispatched instruction;
+        Cycle from;  ///< stands at the array from then on
+        bool swap;
         Cycle first_row = 0;
         bool started = false;
     };
@@ -61,12 +70,16 @@ class Mxu final : public Unit {
     void check(const isa::Matmul& matmul, uint32_t index);
     void engine_thread();
     void deliver(const mxu::MxuEvent& event);
+    void start_block(Block& block, Cycle first_row);
 
+    UnifiedBuffer& rows_from_;
     std::unique_ptr<mxu::MxuEngine> engine_;
     std::unique_ptr<ActivationReader> reader_;
     std::deque<Block> blocks_;  ///< given to the engine, not committed yet
-    std::vector<uint32_t> instruction_of_block_;
-    std::vector<int8_t> rows_;
+    std::array<uint32_t, 4096> instruction_of_block_{};
+    uint64_t blocks_pushed_ = 0;
+    std::vector<std::byte> rows_;
+    std::vector<uint32_t> gaps_;  ///< before each row, where the port is narrower than a row
     std::vector<int32_t> read_rows_;
     uint64_t tiles_pushed_ = 0;
     uint64_t tiles_loaded_ = 0;
@@ -74,7 +87,9 @@ class Mxu final : public Unit {
     uint64_t reads_done_ = 0;
     uint32_t reading_addr_ = 0;  ///< rows of the read in progress
     uint32_t reading_rows_ = 0;
+    Cycle tile_loaded_ = 0;  ///< edge of the last beat of the last tile
     uint64_t macs_ = 0;
+    uint64_t rows_streamed_ = 0;
     sc_core::sc_event input_;     ///< something was pushed into the engine
     sc_core::sc_event happened_;  ///< the engine told an event
     sc_core::sc_process_handle engine_process_;

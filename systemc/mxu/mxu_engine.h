@@ -58,15 +58,29 @@ constexpr MxuTiming timing(const MxuShape& shape) {
 }
 constexpr Cycle commit_latency(const MxuShape& shape) { return timing(shape).commit_latency; }
 
+/// Data as engines keep it: copied once, then shared.
+using SharedData = std::shared_ptr<const std::byte[]>;
+
+/// Data that `owner` keeps alive and nobody changes is shared, other data copied. Null when there
+/// is none.
+inline SharedData share(std::span<const std::byte> data, const SharedData& owner = nullptr) {
+    if (data.empty()) return nullptr;
+    if (owner != nullptr) return SharedData(owner, data.data());
+    auto copy = std::make_shared_for_overwrite<std::byte[]>(data.size());
+    std::memcpy(copy.get(), data.data(), data.size());
+    return copy;
+}
+
 /// A weight tile at the weight port: rows x cols elements, row 0 first in memory. The engine pushes
 /// row rows-1 first into the array, one row per beat.
 struct WeightTile {
     uint64_t id;
     Cycle from;
-    std::span<const std::byte> data;  ///< copied; empty: time only
+    std::span<const std::byte> data;  ///< copied or shared; empty: time only
     /// Edges before each beat with valid low: it stands at the port from max(from, acceptance of
     /// the beat before it + 1) + gap. Copied; empty: none.
     std::span<const uint32_t> gaps = {};
+    SharedData owner = nullptr;  ///< of the data, or null
 };
 
 /// Activation rows, one per edge as long as the array takes them. Zero rows take no edge of the
@@ -80,8 +94,9 @@ struct RowBlock {
     uint32_t acc_addr;                    ///< accumulator row of the first one
     bool swap;                            ///< the first row switches to the next weight tile
     bool accumulate;                      ///< add to the accumulators instead of overwriting them
-    std::span<const std::byte> data;      ///< rows x shape.rows, copied; empty: time only
+    std::span<const std::byte> data;      ///< rows x shape.rows, copied or shared; empty: time only
     std::span<const uint32_t> gaps = {};  ///< as those of a tile, before each row
+    SharedData owner = nullptr;           ///< of the data, or null
 };
 
 /// Reads accumulator rows, one request every `interval` edges. No row may have a commit in flight.
@@ -97,17 +112,6 @@ struct AccumulatorRead {
     /// none.
     std::span<const uint32_t> holds = {};
 };
-
-/// Data as engines keep it: copied once, then shared.
-using SharedData = std::shared_ptr<const std::byte[]>;
-
-/// Null when there is none.
-inline SharedData share(std::span<const std::byte> data) {
-    if (data.empty()) return nullptr;
-    auto copy = std::make_shared_for_overwrite<std::byte[]>(data.size());
-    std::memcpy(copy.get(), data.data(), data.size());
-    return copy;
-}
 
 struct MxuEvent {
     // In the order in which events of one edge are told.

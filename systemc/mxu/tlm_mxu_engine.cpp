@@ -18,6 +18,7 @@ void TlmMxuEngine::reset(Cycle cycle) {
     tiles_.clear();
     blocks_.clear();
     timed_.clear();
+    computed_ = {};
     reads_.clear();
     events_ = {};
     weight_port_free_ = weight_ready_ = swap_ready_ = row_port_free_ = read_port_free_ = cycle;
@@ -37,6 +38,7 @@ void TlmMxuEngine::push_rows(const RowBlock& block, SharedData data) {
     blocks_.push_back({block, std::move(data), {block.gaps.begin(), block.gaps.end()}});
     blocks_.back().block.data = {};
     blocks_.back().block.gaps = {};
+    blocks_.back().block.owner = nullptr;
     resolve();
 }
 
@@ -106,6 +108,7 @@ void TlmMxuEngine::start_rows(PendingBlock& pending) {
         weight_ready_ = std::max(weight_ready_, first + 1);
         shadow_full_ = false;
         weights_ = std::move(shadow_);
+        ++tiles_used_;
     }
     Cycle last = first + block.rows - 1;
     std::vector<Cycle> edges;
@@ -119,7 +122,8 @@ void TlmMxuEngine::start_rows(PendingBlock& pending) {
     last_commit_ = last + timing_.commit_latency;
     emit(first, MxuEvent::Kind::kBlockStarted, block.id);
     emit(last_commit_, MxuEvent::Kind::kBlockCommitted, block.id);
-    timed_.push_back({block, std::move(pending.data), weights_, first, std::move(edges)});
+    timed_.push_back(
+        {block, std::move(pending.data), weights_, tiles_used_, first, std::move(edges)});
 }
 
 const TlmMxuEngine::BlockResult* TlmMxuEngine::next_block() {
@@ -144,11 +148,12 @@ void TlmMxuEngine::multiply(const TimedBlock& timed) {
         return gemm_int8_.multiply(reinterpret_cast<const int8_t*>(timed.data.get()), block.rows,
                                    shape_.rows,
                                    reinterpret_cast<const int8_t*>(timed.weights.get()),
-                                   block.k_len, shape_.cols, block.accumulate, sums);
+                                   block.k_len, shape_.cols, block.accumulate, sums, timed.tile);
     // Weights beyond k_len need not be zero: -x, infinity and NaN times +0 show in the sum.
     gemm_bf16_.multiply(reinterpret_cast<const uint16_t*>(timed.data.get()), block.rows,
                         shape_.rows, reinterpret_cast<const uint16_t*>(timed.weights.get()),
-                        shape_.rows, shape_.rows, shape_.cols, block.accumulate, sums, shape_.sum4);
+                        shape_.rows, shape_.rows, shape_.cols, block.accumulate, sums, shape_.sum4,
+                        timed.tile);
 }
 
 std::optional<MxuEvent> TlmMxuEngine::advance(Cycle until) {

@@ -49,8 +49,12 @@ class TlmMxuEngine : public MxuEngine {
     std::string_view name() const override { return "tlm"; }
     MxuShape shape() const override { return shape_; }
     void reset(Cycle cycle) override;
-    void push_weights(const WeightTile& tile) override { push_weights(tile, share(tile.data)); }
-    void push_rows(const RowBlock& block) override { push_rows(block, share(block.data)); }
+    void push_weights(const WeightTile& tile) override {
+        push_weights(tile, share(tile.data, tile.owner));
+    }
+    void push_rows(const RowBlock& block) override {
+        push_rows(block, share(block.data, block.owner));
+    }
     /// With data that is shared instead of copied; that of the first argument does not count.
     void push_weights(const WeightTile& tile, SharedData data);
     void push_rows(const RowBlock& block, SharedData data);
@@ -75,6 +79,7 @@ class TlmMxuEngine : public MxuEngine {
     struct TimedBlock {
         RowBlock block;
         SharedData data, weights;
+        uint64_t tile;  ///< number of the weights, from 1
         Cycle first_edge;
         std::vector<Cycle> edges;
     };
@@ -110,6 +115,7 @@ class TlmMxuEngine : public MxuEngine {
     Cycle last_commit_ = 0;
     bool shadow_full_ = false;
     SharedData shadow_, weights_;
+    uint64_t tiles_used_ = 0;  ///< since construction; a product packs a tile once
     GemmInt8 gemm_int8_;
     GemmBf16 gemm_bf16_;
     std::vector<int32_t> accumulators_;

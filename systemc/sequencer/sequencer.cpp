@@ -6,25 +6,42 @@
 namespace tandem::sim {
 namespace {
 
-const isa::InstructionInfo* info_of(uint32_t opcode) {
-    for (const auto& info : isa::kInstructions)
-        if (static_cast<uint32_t>(info.opcode) == opcode) return &info;
-    return nullptr;
+/// What dispatch has to know of an opcode.
+struct Decoding {
+    const isa::InstructionInfo* info = nullptr;
+    const isa::FieldPosition* base = nullptr;  ///< of its base register, if it has one
+    const isa::FieldPosition* mxu = nullptr;   ///< of the array that it is for, likewise
+};
+
+const Decoding& decoding_of(uint32_t opcode) {
+    static const auto table = [] {
+        std::array<Decoding, 256> entries{};
+        for (const auto& info : isa::kInstructions) {
+            Decoding& entry = entries[static_cast<uint32_t>(info.opcode)];
+            entry.info = &info;
+            for (uint32_t i = 0; i < info.field_count; ++i) {
+                if (info.fields[i].name == "base") entry.base = &info.fields[i].position;
+                if (info.fields[i].name == "mxu") entry.mxu = &info.fields[i].position;
+            }
+        }
+        return entries;
+    }();
+    return table[opcode & 0xff];
 }
 
-/// The base register of an instruction that has one.
-std::optional<uint32_t> base_register(const isa::InstructionInfo& info, const isa::Words& words) {
-    for (uint32_t i = 0; i < info.field_count; ++i)
-        if (info.fields[i].name == "base")
-            return static_cast<uint32_t>(isa::get(words, info.fields[i].position));
-    return std::nullopt;
-}
+/// The vector unit serves all arrays; only these units stand once per array.
+bool one_per_array(isa::Unit unit) { return unit == isa::Unit::kMxu || unit == isa::Unit::kWeights; }
 
 }  // namespace
 
-Sequencer::Sequencer(sc_core::sc_module_name name, ChipServices& services, std::vector<Unit*> units)
-    : sc_module(name), memory("memory"), services_(services), units_(std::move(units)) {
-    for (Unit* unit : units_) unit_of_[static_cast<size_t>(unit->unit())] = unit;
+Sequencer::Sequencer(sc_core::sc_module_name name, ChipServices& services, std::vector<Unit*> units,
+                     uint32_t core)
+    : sc_module(name),
+      memory("memory"),
+      services_(services),
+      units_(std::move(units)),
+      core_(core) {
+    for (Unit* unit : units_) units_of_[static_cast<size_t>(unit->unit())].push_back(unit);
 }
 
 std::optional<ProgramError> Sequencer::run(const ProgramRequest& request) {
@@ -35,6 +52,7 @@ std::optional<ProgramError> Sequencer::run(const ProgramRequest& request) {
     pc_ = 0;
     scalar_.fill(0);
     std::copy(request.args.begin(), request.args.end(), scalar_.begin() + 1);
+    scalar_[4] = core_;
     services_.flags().clear();
     current_ = next_ = {};
     account_.begin(start);
@@ -56,7 +74,7 @@ Sequencer::Step Sequencer::step() {
     if (services_.error()) return Step::kStopped;
     isa::Words words;
     if (!fetch(words)) return Step::kStopped;
-    const isa::InstructionInfo* info = info_of(words[0] & 0xff);
+    const isa::InstructionInfo* info = decoding_of(words[0]).info;
     if (info == nullptr) {
         services_.raise_error(arch::DeviceError::kBadInstruction, program_counter());
         return Step::kStopped;
@@ -80,6 +98,8 @@ Sequencer::Step Sequencer::execute_scalar(isa::Opcode opcode, const isa::Words& 
                       services_.progress()))
             return Step::kStopped;
     }
+    if (header.wait_a != 0 || header.wait_b != 0)
+        services_.clock().wait_until(now() + services_.config().sequencer.sync_cycles);
     account_.charge(Cause::kWaitFlag, now());
     switch (opcode) {
         case isa::Opcode::kHalt:
@@ -113,12 +133,30 @@ Sequencer::Step Sequencer::execute_scalar(isa::Opcode opcode, const isa::Words& 
 }
 
 Sequencer::Step Sequencer::dispatch(const isa::InstructionInfo& info, const isa::Words& words) {
-    Unit* unit = unit_of_[static_cast<size_t>(info.unit)];
-    if (!wait_for([&] { return !unit->queue_full(); }, unit->dequeued())) return Step::kStopped;
+    const Decoding& decoding = decoding_of(words[0]);
+    const uint64_t base = decoding.base ? scalar_[isa::get(words, *decoding.base)] : 0;
+    const Dispatched instruction{words, program_counter(), base};
+    const auto& units = units_of_[static_cast<size_t>(info.unit)];
+    if (!one_per_array(info.unit))
+        return enqueue(*units.front(), instruction) ? Step::kContinue : Step::kStopped;
+    if (decoding.mxu == nullptr) {  // set_window is for all arrays
+        for (Unit* unit : units)
+            if (!enqueue(*unit, instruction)) return Step::kStopped;
+        return Step::kContinue;
+    }
+    const uint64_t index = isa::get(words, *decoding.mxu);
+    if (index >= units.size()) {
+        services_.raise_error(arch::DeviceError::kBadInstruction, program_counter());
+        return Step::kStopped;
+    }
+    return enqueue(*units[index], instruction) ? Step::kContinue : Step::kStopped;
+}
+
+bool Sequencer::enqueue(Unit& unit, const Dispatched& instruction) {
+    if (!wait_for([&] { return !unit.queue_full(); }, unit.dequeued())) return false;
     account_.charge(Cause::kWaitSpace, now());
-    const auto base = base_register(info, words);
-    unit->enqueue({words, program_counter(), base ? scalar_[*base] : 0});
-    return Step::kContinue;
+    unit.enqueue(instruction);
+    return true;
 }
 
 /// Waits until ready() holds. False: the program has failed, or nothing has moved for too long.
@@ -170,16 +208,25 @@ bool Sequencer::fetch(isa::Words& words) {
 bool Sequencer::request_block(FetchBlock& block, uint64_t number) {
     const uint64_t first = number * kFetchInstructions;
     const uint64_t count = std::min<uint64_t>(kFetchInstructions, program_.instructions - first);
+    const bool made = program_.source != nullptr;
+    // A program that is made has no place in memory of its own length: it goes round in a window.
+    const uint64_t place = first % (made ? kWindowInstructions : program_.instructions);
     sc_core::sc_time delay;
-    if (!memory.read(program_.address + first * isa::kInstructionBytes,
-                     reinterpret_cast<uint8_t*>(block.words.data()), count * isa::kInstructionBytes,
-                     delay)) {
+    if (!memory.read_urgent(program_.address + place * isa::kInstructionBytes,
+                            made ? nullptr : reinterpret_cast<uint8_t*>(block.words.data()),
+                            count * isa::kInstructionBytes, delay)) {
         services_.raise_error(arch::DeviceError::kMemoryAddress, program_counter());
         return false;
     }
+    if (made) read_source(block, first, count);
     block.number = number;
     block.arrives = sc_core::sc_time_stamp() + delay;
     return true;
+}
+
+void Sequencer::read_source(FetchBlock& block, uint64_t first, uint64_t count) {
+    const size_t made = program_.source->next(std::span(block.words).first(count));
+    if (made < count) program_.instructions = first + made;
 }
 
 }  // namespace tandem::sim

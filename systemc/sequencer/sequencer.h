@@ -8,8 +8,10 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "arch/program_source.h"
 #include "systemc/kernel/unit.h"
 #include "systemc/memory/initiator.h"
 
@@ -19,14 +21,19 @@ struct ProgramRequest {
     uint64_t address;              ///< of the first instruction in device memory
     uint64_t instructions;         ///< number of instructions
     std::array<uint64_t, 3> args;  ///< scalar registers 1 to 3
+    /// Where the instructions come from; null: from memory. The time to fetch them is the same.
+    arch::ProgramSource* source = nullptr;
 };
 
 class Sequencer : public sc_core::sc_module {
   public:
     static constexpr uint32_t kFetchInstructions = 8;
+    static constexpr uint64_t kWindowInstructions = 2048;  ///< of a program that is made
     MemoryInitiator memory;
 
-    Sequencer(sc_core::sc_module_name name, ChipServices& services, std::vector<Unit*> units);
+    /// `core` is what the program finds in scalar register 4.
+    Sequencer(sc_core::sc_module_name name, ChipServices& services, std::vector<Unit*> units,
+              uint32_t core = 0);
 
     /// Runs a program to its end in the calling process. After an error the units are reset, the
     /// error is returned.
@@ -47,15 +54,18 @@ class Sequencer : public sc_core::sc_module {
     Step step();
     Step execute_scalar(isa::Opcode opcode, const isa::Words& words);
     Step dispatch(const isa::InstructionInfo& info, const isa::Words& words);
+    bool enqueue(Unit& unit, const Dispatched& instruction);
     bool fetch(isa::Words& words);
     bool request_block(FetchBlock& block, uint64_t number);
+    void read_source(FetchBlock& block, uint64_t first, uint64_t count);
     bool wait_for(const auto& ready, const sc_core::sc_event& event);
     bool units_idle() const;
     Cycle now() const { return services_.clock().now(); }
 
     ChipServices& services_;
     std::vector<Unit*> units_;
-    std::array<Unit*, isa::kUnitNames.size()> unit_of_{};
+    std::array<std::vector<Unit*>, isa::kUnitNames.size()> units_of_{};
+    const uint32_t core_;
     CycleAccount account_;
     ProgramRequest program_{};
     uint64_t pc_ = 0;

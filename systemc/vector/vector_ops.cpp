@@ -2,10 +2,16 @@
 #include "systemc/vector/vector_ops.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
+#include "arch/bf16.h"
 #include "arch/numerics.h"
+
+#if defined(__x86_64__)
+#define TANDEM_X86 1
+#endif
 
 namespace tandem::sim {
 namespace {
@@ -52,25 +58,184 @@ int8_t reduce(const isa::Pool& op, const isa::Geometry& g, uint32_t oh, uint32_t
     return numerics::to_int8(value, zero_point, op.clamp_min, op.clamp_max);
 }
 
-}  // namespace
+// Rows of `activate` and `activate_float`: loops of which the compiler makes vectors, once for each
+// instruction set.
 
-void activate_rows(const isa::Activate& op, std::span<const int32_t> sums, uint32_t array_cols,
-                   std::span<uint8_t> buffer) {
+struct Rows {
+    const int32_t* sums;
+    size_t sums_stride;  ///< elements
+    uint8_t* out;
+    size_t out_stride;  ///< bytes
+    uint32_t count;
+};
+
+template <class Row>
+[[gnu::always_inline]] inline void do_rows(const Row& row, const Rows& rows) {
+    for (uint32_t i = 0; i < rows.count; ++i)
+        row(rows.sums + i * rows.sums_stride, rows.out + i * rows.out_stride);
+}
+
+template <class Row>
+void do_rows_plain(const Row& row, const Rows& rows) {
+    do_rows(row, rows);
+}
+
+#if TANDEM_X86
+template <class Row>
+[[gnu::target("avx2")]] void do_rows_avx2(const Row& row, const Rows& rows) {
+    do_rows(row, rows);
+}
+
+template <class Row>
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]] void do_rows_avx512(const Row& row,
+                                                                          const Rows& rows) {
+    do_rows(row, rows);
+}
+#endif
+
+template <class Row>
+void do_rows(const Row& row, const Rows& rows, VectorKernel kernel) {
+#if TANDEM_X86
+    if (kernel == VectorKernel::kAvx512) return do_rows_avx512(row, rows);
+    if (kernel == VectorKernel::kAvx2) return do_rows_avx2(row, rows);
+#endif
+    static_cast<void>(kernel);
+    do_rows_plain(row, rows);
+}
+
+std::vector<ChannelParams> channel_params(const isa::Activate& op,
+                                          std::span<const uint8_t> buffer) {
     std::vector<ChannelParams> params(op.cols);
     std::memcpy(params.data(), buffer.data() + op.params_addr,
                 params.size() * sizeof(ChannelParams));
-    const auto rounding = static_cast<Rounding>(op.rounding);
-    for (uint32_t row = 0; row < op.rows; ++row) {
-        const int32_t* sum = sums.data() + size_t{row} * array_cols;
-        uint8_t* out = buffer.data() + op.ub_addr + size_t{row} * op.row_stride;
-        for (uint32_t c = 0; c < op.cols; ++c) {
-            const ChannelParams& p = params[c];
-            const int32_t value = numerics::requantise(numerics::wrap_add(sum[c], p.bias),
-                                                       p.multiplier, p.shift, rounding);
+    return params;
+}
+
+class GemmlowpRow {
+  public:
+    GemmlowpRow(const isa::Activate& op, std::span<const uint8_t> buffer)
+        : op_(op), params_(channel_params(op, buffer)) {}
+
+    [[gnu::always_inline]] inline void operator()(const int32_t* sums, uint8_t* out) const {
+        for (size_t c = 0; c < params_.size(); ++c) {
+            const ChannelParams& p = params_[c];
+            const int32_t value = numerics::multiply_by_quantized(
+                numerics::wrap_add(sums[c], p.bias), p.multiplier, p.shift);
             out[c] = static_cast<uint8_t>(
-                numerics::to_int8(value, op.zero_point, op.clamp_min, op.clamp_max));
+                numerics::to_int8(value, op_.zero_point, op_.clamp_min, op_.clamp_max));
         }
     }
+
+  private:
+    const isa::Activate& op_;
+    const std::vector<ChannelParams> params_;
+};
+
+/// numerics::requantise and to_int8 without branches and without a rounding instruction.
+class SingleRow {
+  public:
+    SingleRow(const isa::Activate& op, std::span<const uint8_t> buffer)
+        : zero_point_(op.zero_point),
+          low_(op.clamp_min),
+          high_(std::max(op.clamp_min, op.clamp_max)) {
+        for (const ChannelParams& p : channel_params(op, buffer)) {
+            bias_.push_back(p.bias);
+            factor_.push_back(std::bit_cast<float>(p.multiplier));
+        }
+    }
+
+    [[gnu::always_inline]] inline void operator()(const int32_t* sums, uint8_t* out) const {
+        // Beyond the limit every number becomes an end of the clamp. Next to 3 * 2^22 the fp32 are
+        // whole numbers, so that adding it rounds half to even.
+        constexpr float kLimit = 1 << 20, kWholes = 3 << 22;
+        constexpr auto kBase = std::bit_cast<int32_t>(kWholes);
+        const size_t count = bias_.size();
+        const int32_t* bias = bias_.data();
+        const float* factor = factor_.data();
+        const int32_t zero_point = zero_point_, low = low_, high = high_;
+        for (size_t c = 0; c < count; ++c) {
+            float scaled = static_cast<float>(numerics::wrap_add(sums[c], bias[c])) * factor[c];
+            scaled = scaled != scaled ? 0.0f : scaled;
+            scaled = scaled < -kLimit ? -kLimit : scaled;
+            scaled = scaled > kLimit ? kLimit : scaled;
+            int32_t value = std::bit_cast<int32_t>(scaled + kWholes) - kBase + zero_point;
+            value = value < low ? low : value;
+            value = value > high ? high : value;
+            out[c] = static_cast<uint8_t>(value);
+        }
+    }
+
+  private:
+    std::vector<int32_t> bias_;
+    std::vector<float> factor_;
+    int32_t zero_point_, low_, high_;
+};
+
+/// bf16::sum, then the function, to fp32 (`Wide`) or bf16. The host's own sum of numbers that are
+/// not subnormal is right; where it is tiny it is exact.
+template <bool Wide>
+class FloatRow {
+  public:
+    FloatRow(const isa::ActivateFloat& op, std::span<const uint8_t> buffer)
+        // Without a bias -0: the one number that changes no other.
+        : bias_(op.cols, bf16::kSign), relu_(op.function == 1) {
+        if (op.bias != 0)
+            std::memcpy(bias_.data(), buffer.data() + op.params_addr,
+                        bias_.size() * sizeof bias_[0]);
+    }
+
+    [[gnu::always_inline]] inline void operator()(const int32_t* sums, uint8_t* out) const {
+        const size_t count = bias_.size();
+        const uint32_t* bias = bias_.data();
+        const uint32_t dropped_signs = relu_ ? bf16::kSign : 0;
+        for (size_t c = 0; c < count; ++c) {
+            const float total = std::bit_cast<float>(bf16::flush(static_cast<uint32_t>(sums[c]))) +
+                                std::bit_cast<float>(bf16::flush(bias[c]));
+            uint32_t bits = bf16::flush(std::bit_cast<uint32_t>(total));
+            bits = (bits & dropped_signs) != 0 ? 0 : bits;
+            bits = total != total ? bf16::kNan : bits;
+            if constexpr (Wide) {
+                std::memcpy(out + 4 * c, &bits, sizeof bits);
+            } else {
+                const uint16_t narrow = bf16::narrow(bits);
+                std::memcpy(out + 2 * c, &narrow, sizeof narrow);
+            }
+        }
+    }
+
+  private:
+    std::vector<uint32_t> bias_;
+    bool relu_;
+};
+
+}  // namespace
+
+VectorKernel best_vector_kernel() {
+#if TANDEM_X86
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+        return VectorKernel::kAvx512;
+    if (__builtin_cpu_supports("avx2")) return VectorKernel::kAvx2;
+#endif
+    return VectorKernel::kPlain;
+}
+
+void activate_rows(const isa::Activate& op, std::span<const int32_t> sums, uint32_t array_cols,
+                   std::span<uint8_t> buffer, VectorKernel kernel) {
+    const Rows rows{sums.data(), array_cols, buffer.data() + op.ub_addr, op.row_stride, op.rows};
+    if (static_cast<Rounding>(op.rounding) == Rounding::kGemmlowp)
+        do_rows(GemmlowpRow(op, buffer), rows, VectorKernel::kPlain);
+    else
+        do_rows(SingleRow(op, buffer), rows, kernel);
+}
+
+void activate_float_rows(const isa::ActivateFloat& op, std::span<const int32_t> sums,
+                         uint32_t array_cols, std::span<uint8_t> buffer, VectorKernel kernel) {
+    const Rows rows{sums.data(), array_cols, buffer.data() + op.ub_addr, op.row_stride, op.rows};
+    if (op.wide != 0)
+        do_rows(FloatRow<true>(op, buffer), rows, kernel);
+    else
+        do_rows(FloatRow<false>(op, buffer), rows, kernel);
 }
 
 void add_elements(const isa::Add& op, std::span<uint8_t> buffer) {

@@ -7,10 +7,12 @@
 
 namespace tandem::sim {
 
-VectorUnit::VectorUnit(sc_core::sc_module_name name, ChipServices& services, Mxu& mxu)
+VectorUnit::VectorUnit(sc_core::sc_module_name name, ChipServices& services, UnifiedBuffer& ports,
+                       std::vector<Mxu*> mxus)
     : Unit(name, isa::Unit::kVector, services),
       buffer("buffer"),
-      mxu_(mxu),
+      ports_(ports),
+      mxus_(std::move(mxus)),
       timing_{services.config().vector.lanes, services.config().vector.latency_cycles} {}
 
 void VectorUnit::execute(const Dispatched& instruction) {
@@ -20,6 +22,8 @@ void VectorUnit::execute(const Dispatched& instruction) {
     switch (static_cast<isa::Opcode>(words[0] & 0xff)) {
         case isa::Opcode::kActivate:
             return activate(isa::Activate::decode(words), index);
+        case isa::Opcode::kActivateFloat:
+            return activate_float(isa::ActivateFloat::decode(words), index);
         case isa::Opcode::kAdd:
             return add(isa::Add::decode(words), index);
         case isa::Opcode::kPool:
@@ -38,10 +42,48 @@ void VectorUnit::activate(const isa::Activate& op, uint32_t index) {
         services_.fail(arch::DeviceError::kBadInstruction, index);
     check_buffer(op.params_addr, op.cols * sizeof(numerics::ChannelParams), index);
     check_buffer(op.ub_addr, uint64_t{op.rows - 1u} * op.row_stride + op.cols, index);
-    const auto sums =
-        mxu_.read_accumulators(op.acc_addr, op.rows, timing_.activate_interval(op.cols), index);
+    const auto sums = drain(op.mxu, op.acc_addr, op.rows, op.cols, 1, index);
     if (services_.functional()) activate_rows(op, sums, services_.config().mxu.cols, bytes_);
     busy_for(timing_.latency_cycles);
+}
+
+void VectorUnit::activate_float(const isa::ActivateFloat& op, uint32_t index) {
+    const uint32_t element_bytes = op.wide != 0 ? 4 : 2;
+    if (op.rows == 0 || op.cols == 0 || op.cols > services_.config().mxu.cols || op.function > 1 ||
+        services_.config().mxu.dtype != arch::Dtype::kBf16)
+        services_.fail(arch::DeviceError::kBadInstruction, index);
+    if (op.bias != 0) check_buffer(op.params_addr, op.cols * sizeof(float), index);
+    check_buffer(op.ub_addr,
+                 uint64_t{op.rows - 1u} * op.row_stride + uint64_t{op.cols} * element_bytes, index);
+    const auto sums = drain(op.mxu, op.acc_addr, op.rows, op.cols, element_bytes, index);
+    if (services_.functional()) activate_float_rows(op, sums, services_.config().mxu.cols, bytes_);
+    busy_for(timing_.latency_cycles);
+}
+
+std::span<const int32_t> VectorUnit::drain(uint32_t array, uint32_t acc_addr, uint32_t rows,
+                                           uint32_t cols, uint32_t element_bytes, uint32_t index) {
+    if (array >= mxus_.size()) services_.fail(arch::DeviceError::kBadInstruction, index);
+    const uint64_t row_bytes = uint64_t{cols} * element_bytes;
+    PortSchedule& port = ports_.write_port;
+    wait_until(port.free_from(now()));
+    charge(Cause::kWaitPort);
+    port.take(now(), rows * row_bytes);
+    const uint32_t interval =
+        std::max(timing_.activate_interval(cols), port.beat_cycles(row_bytes));
+    return mxus_[array]->read_accumulators(acc_addr, rows, interval, index);
+}
+
+void VectorUnit::stream(uint64_t read_bytes, uint64_t written_bytes, uint64_t cycles) {
+    const Cycle start =
+        std::max(ports_.read_port.free_from(now()), ports_.write_port.free_from(now()));
+    wait_until(start);
+    charge(Cause::kWaitPort);
+    ports_.read_port.take(start, read_bytes);
+    ports_.write_port.take(start, written_bytes);
+    busy_for(cycles);
+    wait_until(std::max(ports_.read_port.done(start, read_bytes),
+                        ports_.write_port.done(start, written_bytes)));
+    charge(Cause::kWaitPort);
 }
 
 void VectorUnit::add(const isa::Add& op, uint32_t index) {
@@ -50,7 +92,7 @@ void VectorUnit::add(const isa::Add& op, uint32_t index) {
     check_buffer(op.out_addr, op.count, index);
     check_buffer(op.params_addr, sizeof(numerics::AddParams), index);
     if (services_.functional()) add_elements(op, bytes_);
-    busy_for(timing_.add(op.count));
+    stream(2 * uint64_t{op.count}, op.count, timing_.add(op.count));
 }
 
 void VectorUnit::set_pool_window(const isa::SetPoolWindow& op, uint32_t index) {
@@ -72,7 +114,9 @@ void VectorUnit::pool(const isa::Pool& op, uint32_t index) {
     check_buffer(op.out_addr, outputs * g.channels, index);
     if (op.kind == 2) check_buffer(op.params_addr, sizeof(numerics::ChannelParams), index);
     if (services_.functional()) pool_windows(op, g, bytes_);
-    busy_for(timing_.pool(outputs, g.channels, uint64_t{g.kernel_h} * g.kernel_w));
+    const uint64_t taps = uint64_t{g.kernel_h} * g.kernel_w;
+    stream(outputs * taps * g.channels, outputs * g.channels,
+           timing_.pool(outputs, g.channels, taps));
 }
 
 void VectorUnit::softmax(const isa::Softmax& op, uint32_t index) {
@@ -82,7 +126,7 @@ void VectorUnit::softmax(const isa::Softmax& op, uint32_t index) {
     check_buffer(op.out_addr, bytes, index);
     check_buffer(op.params_addr, 256 * sizeof(float), index);
     if (services_.functional()) softmax_rows(op, bytes_);
-    busy_for(timing_.softmax(op.rows, op.cols));
+    stream(4 * bytes, bytes, timing_.softmax(op.rows, op.cols));
 }
 
 }  // namespace tandem::sim

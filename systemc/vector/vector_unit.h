@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "systemc/kernel/unit.h"
 #include "systemc/memory/initiator.h"
@@ -16,11 +17,17 @@ class VectorUnit final : public Unit {
   public:
     MemoryInitiator buffer;  ///< to the unified buffer
 
-    VectorUnit(sc_core::sc_module_name name, ChipServices& services, Mxu& mxu);
+    /// Serves all arrays of a core; streams through the ports of `ports`.
+    VectorUnit(sc_core::sc_module_name name, ChipServices& services, UnifiedBuffer& ports,
+               std::vector<Mxu*> mxus);
 
   private:
     void execute(const Dispatched& instruction) override;
     void activate(const isa::Activate& op, uint32_t index);
+    void activate_float(const isa::ActivateFloat& op, uint32_t index);
+    /// Rows of accumulators through the write port; returns what they hold.
+    std::span<const int32_t> drain(uint32_t array, uint32_t acc_addr, uint32_t rows, uint32_t cols,
+                                   uint32_t element_bytes, uint32_t index);
     void add(const isa::Add& op, uint32_t index);
     void pool(const isa::Pool& op, uint32_t index);
     void softmax(const isa::Softmax& op, uint32_t index);
@@ -33,8 +40,11 @@ class VectorUnit final : public Unit {
         wait_until(now() + cycles);
         charge(Cause::kBusy);
     }
+    /// Waits for the ports and takes them; `cycles`, or longer where a port is narrower.
+    void stream(uint64_t read_bytes, uint64_t written_bytes, uint64_t cycles);
 
-    Mxu& mxu_;
+    UnifiedBuffer& ports_;
+    std::vector<Mxu*> mxus_;
     VectorTiming timing_;
     std::span<uint8_t> bytes_;
     isa::Geometry window_{};

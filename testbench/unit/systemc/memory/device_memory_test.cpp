@@ -31,7 +31,12 @@ class Bench : public sc_core::sc_module {
         EXPECT_TRUE(from.read(0, nullptr, bytes, delay));
         return delay.to_seconds() * 1e9;
     }
-    DeviceMemory memory{"memory", {1 << 16, 4000000000, 100000}};
+    static arch::ChipConfig config() {
+        arch::ChipConfig config;
+        config.memory = {1 << 16, 4000000000, 100000};
+        return config;
+    }
+    DeviceMemory memory{"memory", config()};
     MemoryInitiator first{"first"}, second{"second"};
 
   private:

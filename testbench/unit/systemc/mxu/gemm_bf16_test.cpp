@@ -178,6 +178,42 @@ TEST_P(GemmBf16Kernel, AgreesForAWholeTile) {
     }
 }
 
+TEST_P(GemmBf16Kernel, AgreesForMoreRowsThanArePackedAtOnce) {
+    Seeded random(11);
+    for (const bool sum4 : {false, true}) {
+        Problem p = problem(Values::kUsual, random, 405, 9, 33);
+        p.sum4 = sum4;
+        // The first block of rows has no product that is tiny, the last one has.
+        for (size_t i = 400 * size_t{p.stride}; i < p.rows.size(); ++i)
+            p.rows[i] = element(Values::kEdges, random);
+        expect_agreement(p, "many rows");
+    }
+}
+
+TEST_P(GemmBf16Kernel, TakesATileAgainThatIsNamed) {
+    Seeded random(12);
+    Problem p = problem(Values::kWide, random, 5, 12, 20);
+    const auto first = p.tile;
+    auto second = first;
+    for (uint16_t& e : second) e = element(Values::kEdges, random);
+    const auto product = [&](const std::vector<uint16_t>& tile, uint64_t id, bool sum4) {
+        p.tile = tile;
+        p.sum4 = sum4;
+        std::vector<int32_t> sums = p.sums;
+        gemm_.multiply(p.rows.data(), p.count, p.stride, tile.data(), p.k_len, p.array_rows, p.cols,
+                       p.accumulate, sums.data(), sum4, id);
+        EXPECT_EQ(sums, naive_product(p)) << "tile " << id << ", sum4 " << sum4;
+    };
+    for (const bool sum4 : {false, true}) {
+        product(first, 1, sum4);
+        product(first, 1, sum4);
+        product(second, 2, sum4);
+        product(first, 0, sum4);
+        product(second, 0, sum4);
+    }
+    product(second, 2, false);
+}
+
 /// A row and a column, in an array of `array_rows` rows; the sum's bits.
 class Bf16Column : public GemmBf16Kernel {
   protected:

@@ -69,6 +69,30 @@ TEST_P(GemmInt8Kernel, AgreesForEverySmallShape) {
                 ASSERT_NO_FATAL_FAILURE(expect_agreement(gemm_, cols, count, k_len, cols, 0));
 }
 
+TEST_P(GemmInt8Kernel, AgreesForEveryWidthOfAPanel) {
+    for (uint32_t cols = 36; cols <= 132; ++cols)
+        ASSERT_NO_FATAL_FAILURE(expect_agreement(gemm_, cols, 1 + cols % 29, 7, cols, 1));
+}
+
+TEST_P(GemmInt8Kernel, TakesATileAgainThatIsNamed) {
+    Seeded random(3);
+    const auto rows = random.int8s(30 * 24), first = random.int8s(24 * 40),
+               second = random.int8s(24 * 40);
+    const std::vector<int32_t> none(30 * 40);
+    const auto product = [&](const std::vector<int8_t>& tile, uint32_t k_len, uint64_t id) {
+        std::vector<int32_t> sums = none;
+        gemm_.multiply(rows.data(), 30, 24, tile.data(), k_len, 40, false, sums.data(), id);
+        EXPECT_EQ(sums, naive(rows, 30, 24, tile, k_len, 40, false, none)) << "tile " << id;
+    };
+    product(first, 24, 1);
+    product(first, 24, 1);
+    product(second, 24, 2);
+    product(first, 24, 0);
+    product(second, 24, 0);
+    product(first, 24, 1);
+    product(first, 17, 1);
+}
+
 TEST_P(GemmInt8Kernel, AgreesForAWholeTile) { expect_agreement(gemm_, 0, 33, 256, 256, 0); }
 
 TEST_P(GemmInt8Kernel, TakesTheSmallestTimesTheSmallest) {

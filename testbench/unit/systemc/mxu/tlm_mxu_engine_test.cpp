@@ -365,5 +365,33 @@ TEST_F(TlmMxuEngineBlocks, AreToldInOrderAtTheirCommits) {
     EXPECT_EQ(told, (std::vector<uint64_t>{0, 1}));
 }
 
+TEST(TlmMxuEngineData, IsSharedWithItsOwnerAndLetGo) {
+    constexpr int8_t kTile[] = {1, 2, 3, 4}, kRows[] = {0, 5, 6, 7};
+    TlmMxuEngine engine({2, 2, 4});
+    const SharedData tile = share(std::as_bytes(std::span(kTile))),
+                     rows = share(std::as_bytes(std::span(kRows)));
+    engine.push_weights({.id = 0, .from = 0, .data = {tile.get(), 4}, .owner = tile});
+    // The second row only: data may be a part of what is owned.
+    engine.push_rows({.id = 0,
+                      .from = 0,
+                      .rows = 1,
+                      .k_len = 2,
+                      .acc_addr = 0,
+                      .swap = true,
+                      .accumulate = false,
+                      .data = {rows.get() + 2, 2},
+                      .owner = rows});
+    EXPECT_GT(tile.use_count(), 1);
+    EXPECT_GT(rows.use_count(), 1);
+    engine.push_read({1, 100, 0, 1, 1});
+    std::vector<int32_t> sums;
+    while (const auto event = engine.advance(1000))
+        if (event->kind == Kind::kReadDone)
+            sums.assign(engine.read_data().begin(), engine.read_data().end());
+    EXPECT_EQ(sums, (std::vector<int32_t>{6 * 1 + 7 * 3, 6 * 2 + 7 * 4}));
+    engine.reset(1000);
+    EXPECT_EQ(tile.use_count(), 1);
+}
+
 }  // namespace
 }  // namespace tandem::mxu

@@ -9,12 +9,15 @@
 #include <cmath>
 #include <cstring>
 
+#include "arch/numerics.h"
+#include "testbench/support/naive_bf16.h"
 #include "testbench/support/seeded.h"
 
 namespace tandem::sim {
 namespace {
 
 using testbench::Seeded;
+namespace naive_bf16 = testbench::naive_bf16;
 
 double half_even(double value) {
     const double below = std::floor(value), rest = value - below;
@@ -81,6 +84,14 @@ struct Channel {
     int right;
 };
 
+/// Those that this machine can run.
+std::vector<VectorKernel> kernels() {
+    std::vector<VectorKernel> list;
+    for (const auto kernel : {VectorKernel::kPlain, VectorKernel::kAvx2, VectorKernel::kAvx512})
+        if (kernel <= best_vector_kernel()) list.push_back(kernel);
+    return list;
+}
+
 class Rounding : public testing::TestWithParam<bool> {};
 
 TEST_P(Rounding, OfActivateAgreesWithPlainLoops) {
@@ -113,6 +124,45 @@ TEST_P(Rounding, OfActivateAgreesWithPlainLoops) {
         activate_rows(op, sums, kArrayCols, buffer);
         ASSERT_EQ(first_difference(buffer, expected), "")
             << op.rows << " rows, " << op.cols << " columns, seed " << seed;
+    }
+}
+
+/// Whatever the bits of sums and parameters: against the arithmetic of one value at a time.
+TEST_P(Rounding, OfActivateAgreesForAnyBits) {
+    constexpr uint32_t kArrayCols = 70;
+    for (uint64_t seed = 0; seed < 300; ++seed) {
+        Seeded random(seed);
+        auto buffer = random.bytes(4096);
+        isa::Activate op;
+        op.rows = 3, op.cols = static_cast<uint16_t>(1 + random.below(kArrayCols));
+        op.row_stride = op.cols, op.params_addr = 1024, op.rounding = GetParam();
+        op.zero_point = random.int8(), op.clamp_min = random.int8(), op.clamp_max = random.int8();
+        std::vector<int32_t> sums(size_t{op.rows} * kArrayCols);
+        for (int32_t& sum : sums) sum = random.int32();
+        for (uint32_t c = 0; c < op.cols; ++c) {
+            // Often a factor that brings large sums next to the clamp, and to halves.
+            const float factor = std::ldexp(1.0f, static_cast<int>(random.between(-34, -20)));
+            if (random.chance(60)) put(buffer, 1024 + c * 12 + 4, std::bit_cast<uint32_t>(factor));
+            if (random.chance(30)) sums[c] = static_cast<int32_t>(random.between(-40, 40)) << 24;
+            if (random.chance(30)) put(buffer, 1024 + c * 12, 0);
+        }
+        auto expected = buffer;
+        for (uint32_t row = 0; row < op.rows; ++row)
+            for (uint32_t c = 0; c < op.cols; ++c) {
+                numerics::ChannelParams p;
+                std::memcpy(&p, buffer.data() + 1024 + c * 12, sizeof p);
+                const int32_t value = numerics::requantise(
+                    numerics::wrap_add(sums[row * kArrayCols + c], p.bias), p.multiplier, p.shift,
+                    static_cast<numerics::Rounding>(op.rounding));
+                expected[row * op.cols + c] = static_cast<uint8_t>(
+                    numerics::to_int8(value, op.zero_point, op.clamp_min, op.clamp_max));
+            }
+        for (const auto kernel : kernels()) {
+            auto found = buffer;
+            activate_rows(op, sums, kArrayCols, found, kernel);
+            ASSERT_EQ(first_difference(found, expected), "")
+                << op.cols << " columns, kernel " << static_cast<int>(kernel) << ", seed " << seed;
+        }
     }
 }
 
@@ -281,6 +331,64 @@ TEST_P(Pooling, AgreesWithPlainLoopsWithDilation) { expect_agreement(3); }
 INSTANTIATE_TEST_SUITE_P(Kinds, Pooling, testing::Values(0u, 1u), [](const auto& info) {
     return std::string(info.param == 0 ? "max" : "average");
 });
+
+/// What docs/numerics.md says of sums, in double; then the function; then bf16 by halving.
+uint32_t float_activation(uint32_t sum, uint32_t bias, const isa::ActivateFloat& op) {
+    uint32_t bits = op.bias != 0 ? naive_bf16::sum(sum, bias) : naive_bf16::sum(sum, 0x80000000);
+    if (op.function == 1 && naive_bf16::value(bits) <= 0) bits = 0;
+    return bits;
+}
+
+uint16_t to_bf16(uint32_t fp32) {
+    const uint32_t below = fp32 & 0xffff0000;
+    if (std::isnan(naive_bf16::value(fp32))) return 0x7fc0;
+    const uint32_t rest = fp32 - below;
+    const bool up = rest > 0x8000 || (rest == 0x8000 && (below & 0x10000) != 0);
+    return static_cast<uint16_t>((below >> 16) + (up ? 1 : 0));
+}
+
+TEST(VectorActivateFloat, AgreesWithPlainLoops) {
+    constexpr uint32_t kArrayCols = 40;
+    constexpr uint32_t kExtremes[] = {0,          0x80000000, 0x00000001, 0x807fffff,
+                                      0x7f800000, 0xff800000, 0x7f800001, 0xffffffff,
+                                      0x7f7fffff, 0x3f808000, 0x3f818000, 0xbf808000};
+    for (uint64_t seed = 0; seed < 400; ++seed) {
+        Seeded random(seed);
+        const auto any = [&]() -> uint32_t {
+            if (random.chance(20)) return kExtremes[random.below(std::size(kExtremes))];
+            const auto bits = static_cast<uint32_t>(random.int32());
+            return random.chance(70) ? (bits & 0x807fffff) | 0x3f800000 : bits;
+        };
+        auto buffer = random.bytes(8192);
+        isa::ActivateFloat op;
+        op.rows = static_cast<uint16_t>(1 + random.below(10)),
+        op.cols = static_cast<uint16_t>(1 + random.below(kArrayCols));
+        op.wide = random.chance(50), op.bias = random.chance(50), op.function = random.chance(50);
+        const uint32_t bytes = op.wide != 0 ? 4 : 2;
+        op.row_stride = static_cast<uint32_t>(op.cols * bytes + random.below(9));
+        op.ub_addr = static_cast<uint32_t>(random.below(500)), op.params_addr = 4096;
+        for (uint32_t c = 0; c < op.cols; ++c) put(buffer, op.params_addr + c * 4, any());
+        std::vector<int32_t> sums(size_t{op.rows} * kArrayCols);
+        for (int32_t& sum : sums) sum = static_cast<int32_t>(any());
+        auto expected = buffer;
+        for (uint32_t row = 0; row < op.rows; ++row)
+            for (uint32_t c = 0; c < op.cols; ++c) {
+                uint32_t bias;
+                std::memcpy(&bias, buffer.data() + op.params_addr + c * 4, 4);
+                const uint32_t result =
+                    float_activation(static_cast<uint32_t>(sums[row * kArrayCols + c]), bias, op);
+                const uint64_t at = op.ub_addr + uint64_t{row} * op.row_stride + c * bytes;
+                op.wide != 0 ? put(expected, at, result) : put(expected, at, to_bf16(result));
+            }
+        for (const auto kernel : kernels()) {
+            auto found = buffer;
+            activate_float_rows(op, sums, kArrayCols, found, kernel);
+            ASSERT_EQ(first_difference(found, expected), "")
+                << op.rows << " rows, " << op.cols << " columns, kernel "
+                << static_cast<int>(kernel) << ", seed " << seed;
+        }
+    }
+}
 
 TEST(VectorSoftmax, AgreesWithPlainLoops) {
     for (uint64_t seed = 0; seed < 200; ++seed) {

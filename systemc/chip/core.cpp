@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "systemc/chip/core.h"
+
+#include <string>
+
+namespace tandem::sim {
+namespace {
+
+std::string numbered(const char* name, size_t number) {
+    return number == 0 ? name : name + std::to_string(number);
+}
+
+std::vector<std::unique_ptr<Mxu>> make_arrays(ChipServices& services, UnifiedBuffer& buffer,
+                                              Core::Engines engines) {
+    std::vector<std::unique_ptr<Mxu>> arrays;
+    for (auto& engine : engines)
+        arrays.push_back(std::make_unique<Mxu>(numbered("mxu", arrays.size()).c_str(), services,
+                                               buffer, std::move(engine)));
+    return arrays;
+}
+
+std::vector<std::unique_ptr<WeightFetcher>> make_fetchers(
+    ChipServices& services, const std::vector<std::unique_ptr<Mxu>>& arrays) {
+    std::vector<std::unique_ptr<WeightFetcher>> fetchers;
+    for (const auto& array : arrays)
+        fetchers.push_back(std::make_unique<WeightFetcher>(
+            numbered("weights", fetchers.size()).c_str(), services, *array));
+    return fetchers;
+}
+
+}  // namespace
+
+Core::Core(sc_core::sc_module_name name, uint32_t index, const arch::ChipConfig& config,
+           bool functional, DeviceMemory& memory, HostLink& link, Engines engines)
+    : sc_module(name),
+      services_(config, functional),
+      unified_buffer_("unified_buffer", config),
+      mxus_(make_arrays(services_, unified_buffer_, std::move(engines))),
+      weights_(make_fetchers(services_, mxus_)),
+      vector_("vector", services_, unified_buffer_, mxu_pointers()),
+      dma_in_("dma_in", isa::Unit::kDmaIn, services_, link, unified_buffer_),
+      dma_out_("dma_out", isa::Unit::kDmaOut, services_, link, unified_buffer_),
+      units_(all_units()),
+      sequencer_("sequencer", services_, units_, index) {
+    for (const auto& mxu : mxus_) mxu->buffer.memory_out.bind(unified_buffer_.memory_in);
+    vector_.buffer.memory_out.bind(unified_buffer_.memory_in);
+    dma_in_.buffer.memory_out.bind(unified_buffer_.memory_in);
+    dma_out_.buffer.memory_out.bind(unified_buffer_.memory_in);
+    for (const auto& weights : weights_) weights->memory.memory_out.bind(memory.memory_in);
+    dma_in_.memory.memory_out.bind(memory.memory_in);
+    dma_out_.memory.memory_out.bind(memory.memory_in);
+    sequencer_.memory.memory_out.bind(memory.memory_in);
+}
+
+std::vector<Mxu*> Core::mxu_pointers() const {
+    std::vector<Mxu*> pointers;
+    for (const auto& mxu : mxus_) pointers.push_back(mxu.get());
+    return pointers;
+}
+
+std::vector<Unit*> Core::all_units() {
+    std::vector<Unit*> units{&dma_in_, &dma_out_};
+    for (size_t i = 0; i < mxus_.size(); ++i) {
+        units.push_back(weights_[i].get());
+        units.push_back(mxus_[i].get());
+    }
+    units.push_back(&vector_);
+    return units;
+}
+
+}  // namespace tandem::sim
