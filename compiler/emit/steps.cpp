@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 
 #include "arch/error.h"
 #include "compiler/passes/fit.h"
@@ -26,7 +27,7 @@ Access buffer_bytes(uint64_t begin, uint64_t bytes) {
 }
 
 /// Bytes of the unified buffer that a matmul can read: whole image rows of all channels it takes.
-Access window_bytes(const isa::Geometry& g, const isa::Matmul& matmul) {
+Access window_bytes(const isa::Geometry& g, const isa::Matmul& matmul, uint32_t element_bytes) {
     const uint64_t positions = uint64_t{g.out_height} * g.out_width;
     const auto row_of = [&](uint64_t m, uint64_t tap) {
         const auto oh = static_cast<int64_t>(m % positions / g.out_width);
@@ -38,8 +39,8 @@ Access window_bytes(const isa::Geometry& g, const isa::Matmul& matmul) {
         first / positions * g.image_stride + row_of(first, 0) * g.in_width * g.pixel_stride;
     // Images follow one another, so that the last row of the last image lies behind all others.
     const uint64_t last_pixel = (row_of(last, g.kernel_h - 1u) + 1) * g.in_width - 1;
-    const uint64_t end =
-        last / positions * g.image_stride + last_pixel * g.pixel_stride + g.channels;
+    const uint64_t end = last / positions * g.image_stride + last_pixel * g.pixel_stride +
+                         uint64_t{g.channels} * element_bytes;
     return {Space::kUnifiedBuffer, matmul.ub_addr + begin, matmul.ub_addr + end};
 }
 
@@ -80,6 +81,7 @@ class StepEmitter {
     uint32_t params_address() const { return placement_.params[node_]; }
     Access all_of(BufferId id) const { return buffer_bytes(address(id), graph_.buffers[id].bytes); }
     Access params() const { return buffer_bytes(params_address(), node().params.size()); }
+    uint32_t element_bytes() const { return arch::element_bytes(chip_.mxu.dtype); }
     uint8_t rounding() const { return static_cast<uint8_t>(graph_.rounding); }
 
     Step& add(AnyInstruction instruction, std::vector<Access> reads, std::vector<Access> writes,
@@ -215,14 +217,14 @@ class StepEmitter {
                 row += rows;
             }
         }
-        for (const auto& [row, rows] : pending_) emit_activate(op, block, row, rows, acc_addr);
+        for (const auto& [row, rows] : pending_) emit_drain(op, block, row, rows, acc_addr);
         pending_.clear();
     }
 
     void emit_matmul(const MatmulGroup& group, const MatmulBlock& block, uint32_t k_tile,
                      uint32_t row, uint32_t rows, uint32_t acc_addr) {
         isa::Matmul m;
-        m.ub_addr = address(node().inputs[0]) + group.in_channel;
+        m.ub_addr = address(node().inputs[0]) + group.in_channel * element_bytes();
         m.row_start = fit<uint32_t>(block.m_start + row, "output positions");
         m.rows = fit<uint16_t>(rows, "rows of a block");
         m.acc_addr = fit<uint16_t>(acc_addr + row, "accumulator rows");
@@ -232,33 +234,45 @@ class StepEmitter {
         m.new_weights = row == 0 && block.loads_weights;
         m.accumulate = k_tile != 0;
         Step& step =
-            add_for_node(m, {window_bytes(group.window, m)},
+            add_for_node(m, {window_bytes(group.window, m, element_bytes())},
                          {{Space::kAccumulators, m.acc_addr, m.acc_addr + uint64_t{rows}}});
         set_tile(step, block, group, m.row_start, m.k_start);
     }
 
+    void emit_drain(const MatmulOp& op, const MatmulBlock& block, uint32_t row, uint32_t rows,
+                    uint32_t acc_addr) {
+        chip_.mxu.dtype == arch::Dtype::kBf16
+            ? emit_activate<isa::ActivateFloat>(op, block, row, rows, acc_addr)
+            : emit_activate<isa::Activate>(op, block, row, rows, acc_addr);
+    }
+
+    template <class Activate>
     void emit_activate(const MatmulOp& op, const MatmulBlock& block, uint32_t row, uint32_t rows,
                        uint32_t acc_addr) {
         const MatmulGroup& group = op.groups[block.group];
         const uint32_t channel = group.out_channel + block.n_start;
         const uint64_t first_row = block.m_start + row;
-        isa::Activate a;
-        a.ub_addr =
-            static_cast<uint32_t>(address(node().output) + first_row * op.out_channels + channel);
-        a.params_addr =
-            params_address() + channel * static_cast<uint32_t>(sizeof(numerics::ChannelParams));
+        const uint64_t first_byte = (first_row * op.out_channels + channel) * element_bytes();
+        Activate a;
+        a.ub_addr = static_cast<uint32_t>(address(node().output) + first_byte);
         a.acc_addr = fit<uint16_t>(acc_addr + row, "accumulator rows");
         a.rows = fit<uint16_t>(rows, "rows of a block");
-        a.row_stride = fit<uint16_t>(op.out_channels, "output channels");
+        a.row_stride = fit<decltype(a.row_stride)>(op.out_channels * element_bytes(),
+                                                   "bytes of an output row");
         a.cols = fit<uint16_t>(block.n_len, "array columns");
-        set_range(a, op.range);
-        a.rounding = rounding();
-        const uint64_t written = (rows - 1) * uint64_t{op.out_channels} + block.n_len;
-        Step& step = add_for_node(
-            a,
-            {{Space::kAccumulators, a.acc_addr, a.acc_addr + uint64_t{rows}},
-             buffer_bytes(a.params_addr, block.n_len * sizeof(numerics::ChannelParams))},
-            {buffer_bytes(a.ub_addr, written)});
+        std::vector<Access> reads = {
+            {Space::kAccumulators, a.acc_addr, a.acc_addr + uint64_t{rows}}};
+        if constexpr (std::is_same_v<Activate, isa::Activate>) {
+            a.params_addr =
+                params_address() + channel * static_cast<uint32_t>(sizeof(numerics::ChannelParams));
+            set_range(a, op.range);
+            a.rounding = rounding();
+            reads.push_back(
+                buffer_bytes(a.params_addr, block.n_len * sizeof(numerics::ChannelParams)));
+        }
+        const uint64_t written =
+            ((rows - 1) * uint64_t{op.out_channels} + block.n_len) * element_bytes();
+        Step& step = add_for_node(a, std::move(reads), {buffer_bytes(a.ub_addr, written)});
         set_tile(step, block, group, first_row, 0);
     }
 

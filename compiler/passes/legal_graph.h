@@ -30,10 +30,12 @@ struct MatmulGroup {
     uint32_t n = 0;            ///< columns: output channels
     /// Columns to which one element of the reduction contributes: n, or the depth multiplier.
     uint32_t useful_n = 0;
-    std::vector<int8_t> weights;  ///< k x n
+    /// k x n elements of the array's type: int8, or bf16 of two bytes each.
+    std::vector<int8_t> weights;
 };
 
-/// rows x k times k x n for each group, then bias and requantisation per output channel.
+/// rows x k times k x n for each group. int8: then bias and requantisation per output channel;
+/// bf16: rounded to bf16.
 struct MatmulOp {
     uint64_t rows = 0;  ///< output positions of the whole batch
     uint32_t out_channels = 0;

@@ -2,6 +2,7 @@
 #include "compiler/passes/tile.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace tandem::compiler {
 
@@ -15,17 +16,22 @@ uint64_t divide_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 /// Part i of `total` cut into `parts` parts that differ by at most one.
 uint64_t cut(uint64_t total, uint64_t parts, uint64_t i) { return total * i / parts; }
 
+size_t tile_bytes(const arch::ChipConfig::Mxu& mxu) {
+    return size_t{mxu.rows} * mxu.cols * arch::element_bytes(mxu.dtype);
+}
+
 /// The K tiles of columns n_start.. of a group, zero padded.
 void append_tiles(const MatmulGroup& group, uint32_t n_start, uint32_t n_len,
                   const arch::ChipConfig::Mxu& mxu, std::vector<uint8_t>& out) {
+    const size_t element = arch::element_bytes(mxu.dtype);
     for (uint32_t k_start = 0; k_start < group.k; k_start += mxu.rows) {
         const size_t base = out.size();
-        out.resize(base + size_t{mxu.rows} * mxu.cols);
+        out.resize(base + tile_bytes(mxu));
         const uint32_t k_len = std::min(mxu.rows, group.k - k_start);
         for (uint32_t k = 0; k < k_len; ++k)
-            std::copy_n(group.weights.begin() +
-                            static_cast<ptrdiff_t>(size_t{k_start + k} * group.n + n_start),
-                        n_len, out.begin() + static_cast<ptrdiff_t>(base + size_t{k} * mxu.cols));
+            std::memcpy(out.data() + base + size_t{k} * mxu.cols * element,
+                        group.weights.data() + (size_t{k_start + k} * group.n + n_start) * element,
+                        n_len * element);
     }
 }
 
@@ -39,8 +45,7 @@ TilePlan plan_tiles(const MatmulOp& op, const arch::ChipConfig::Mxu& mxu) {
         for (uint32_t n_start = 0; n_start < group.n; n_start += mxu.cols) {
             MatmulBlock block{
                 .group = g, .n_start = n_start, .n_len = std::min(mxu.cols, group.n - n_start)};
-            block.first_tile =
-                static_cast<uint32_t>(plan.weights.size() / (size_t{mxu.rows} * mxu.cols));
+            block.first_tile = static_cast<uint32_t>(plan.weights.size() / tile_bytes(mxu));
             block.k_tiles = static_cast<uint32_t>(divide_up(group.k, mxu.rows));
             append_tiles(group, n_start, block.n_len, mxu, plan.weights);
             for (uint64_t m = 0; m < m_blocks; ++m) {

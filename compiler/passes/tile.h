@@ -33,7 +33,7 @@ struct WeightRun {
 struct TilePlan {
     std::vector<MatmulBlock> blocks;  ///< in the order of execution
     std::vector<WeightRun> runs;
-    std::vector<uint8_t> weights;  ///< tiles of rows x cols bytes, in the order of first use
+    std::vector<uint8_t> weights;  ///< tiles of rows x cols elements, in the order of first use
 };
 
 TilePlan plan_tiles(const MatmulOp& op, const arch::ChipConfig::Mxu& mxu);
