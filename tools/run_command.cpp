@@ -16,6 +16,7 @@
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/session.h"
+#include "tools/workload_command.h"
 
 namespace tandem::tools {
 namespace {
@@ -30,6 +31,7 @@ struct RunArguments {
     uint64_t seed = 0;
     bool verbose = false;
     ModelOptions model_options;
+    std::string timing = "chip";
     SessionOptions session;
 };
 
@@ -178,12 +180,39 @@ int run(RunArguments arguments) {
     return status;
 }
 
+/// Layers without data: only time, and what has to do with it.
+int run_without_data(const CLI::App& command, const RunArguments& a) {
+    for (const char* const option :
+         {"--input", "--expect", "--layers", "--output", "--labels", "--count", "--trace", "--wave",
+          "--inject", "--seed", "--host", "--rounding"})
+        if (command.get_option(option)->count() != 0)
+            throw UserError(a.model, option, "a model with data (.tflite, .tpu)",
+                            "a list of layers, which has none");
+    if (command.get_option("--mode")->count() != 0 && a.mode != "timing")
+        throw UserError(a.model, "--mode", "timing: a list of layers has no data", a.mode);
+    if (a.session.backend == "tandem" || (a.session.backend == "rtl" && a.timing == "chip"))
+        throw UserError(a.model, "--backend",
+                        "tlm, or rtl with --timing scalesim-ws: a list of layers has no data",
+                        a.session.backend);
+    return run_workload_file({.file = a.model,
+                              .chip = a.chip,
+                              .json = a.json,
+                              .timing = a.timing,
+                              .backend = a.session.backend,
+                              .batch = a.model_options.batch,
+                              .array = a.session.array});
+}
+
 }  // namespace
 
 void add_run_command(CLI::App& app, Action& action) {
     auto* command = app.add_subcommand("run", "Run a network on a chip");
     auto a = std::make_shared<RunArguments>();
-    command->add_option("MODEL", a->model, ".tflite, or .tpu (compiled)")->required();
+    command
+        ->add_option("MODEL", a->model,
+                     ".tflite, or .tpu (compiled); or layers without data, timing only: .csv (tables "
+                     "of SCALE-Sim and DeepBench), .yaml (applications)")
+        ->required();
     command->add_option("--chip", a->chip, "name of a shipped chip, or a chip file")
         ->capture_default_str();
     command->add_option("--backend", a->session.backend, "what computes the MAC array")
@@ -199,6 +228,12 @@ void add_run_command(CLI::App& app, Action& action) {
         ->add_option("--level", a->level,
                      "level of abstraction: at, approximately timed with contention (the only one)")
         ->check(CLI::IsMember({"at"}))
+        ->capture_default_str();
+    command
+        ->add_option("--timing", a->timing,
+                     "chip: the whole chip; scalesim-ws (.csv, .yaml): what SCALE-Sim counts, beside "
+                     "our array's count, which --backend rtl confirms on a sample")
+        ->check(CLI::IsMember({"chip", "scalesim-ws"}))
         ->capture_default_str();
     add_rtl_options(*command, a->session.array);
     command
@@ -226,7 +261,15 @@ void add_run_command(CLI::App& app, Action& action) {
                         ".shadow), or seed=N");
     command->add_option("--seed", a->seed, "of random inputs")->capture_default_str();
     command->add_flag("--verbose", a->verbose, "show what the firmware prints");
-    command->callback([&action, a] { action = [a] { return run(*a); }; });
+    command->callback([&action, a, command] {
+        action = [a, command] {
+            if (is_workload(a->model)) return run_without_data(*command, *a);
+            if (a->timing != "chip")
+                throw UserError(a->model, "--timing", "chip, or a list of layers (.csv, .yaml)",
+                                a->timing);
+            return run(*a);
+        };
+    });
 }
 
 }  // namespace tandem::tools

@@ -110,5 +110,34 @@ TEST(SplitRows, KeepsTheSumAndTheLeastSize) {
     }
 }
 
+TEST(TilePlan, CutsBf16MatricesIntoTilesOfTwoBytesAnElement) {
+    MatmulOp op;
+    op.rows = 1;
+    op.out_channels = 5;
+    MatmulGroup group;
+    group.k = 3, group.n = group.useful_n = 5;
+    // Element (k, n) has the bytes 10 * k + n and 100.
+    for (int k = 0; k < 3; ++k)
+        for (int n = 0; n < 5; ++n)
+            for (const int byte : {10 * k + n, 100})
+                group.weights.push_back(static_cast<int8_t>(byte));
+    op.groups.push_back(group);
+    auto mxu = array(2, 4, 8);
+    mxu.dtype = arch::Dtype::kBf16;
+    const auto plan = compiler::plan_tiles(op, mxu);
+    ASSERT_EQ(plan.weights.size(), 4u * 2 * 4 * 2);
+    // Two tiles of k for columns 0 to 3, two for column 4.
+    for (size_t tile = 0; tile < 4; ++tile)
+        for (size_t row = 0; row < 2; ++row)
+            for (size_t column = 0; column < 4; ++column) {
+                const size_t k = tile % 2 * 2 + row, n = tile / 2 * 4 + column;
+                const uint8_t* at = &plan.weights[((tile * 2 + row) * 4 + column) * 2];
+                const bool inside = k < 3 && n < 5;
+                EXPECT_EQ(int{at[0]}, inside ? int(10 * k + n) : 0) << k << ", " << n;
+                EXPECT_EQ(int{at[1]}, inside ? 100 : 0) << k << ", " << n;
+            }
+    EXPECT_EQ(plan.blocks.back().first_tile, 2u);
+}
+
 }  // namespace
 }  // namespace tandem::testing

@@ -40,7 +40,7 @@ TEST_F(ErrorsTest, AProgramForAnotherChip) {
 }
 
 TEST_F(ErrorsTest, AChipFileWithAWrongValue) {
-    expect_chip_mistake("rows: 8", "rows: 0", {"chip.yaml", "mxu.rows", "from 1 to 256", "0"});
+    expect_chip_mistake("rows: 8", "rows: 0", {"chip.yaml", "mxu.rows", "from 1 to 1024", "0"});
     expect_chip_mistake("rows: 8", "rows: many", {"mxu.rows", "whole number", "many"});
     expect_chip_mistake("clock: 500 MHz", "clock: 500 GB", {"clock", "frequency", "500 GB"});
     expect_chip_mistake("64 KiB", "64 kiB", {"unified_buffer", "64 kiB"});

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "benchmarks/efficiency.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tandem::benchmarks {
+namespace {
+
+workload::Workload one(workload::Layer layer) {
+    workload::Workload kernel;
+    kernel.name = layer.name;
+    layer.where = layer.name;
+    kernel.layers.push_back(std::move(layer));
+    return kernel;
+}
+
+uint64_t bytes_of(uint64_t elements, const arch::ChipConfig& chip) {
+    return elements * arch::element_bytes(chip.mxu.dtype);
+}
+
+/// The lowering counts whole tiles there, and so does the question whether they fit.
+bool weights_in_cmem(const workload::Layer& layer, const arch::ChipConfig& chip) {
+    const auto tiles = [](uint64_t elements, uint64_t side) {
+        return (elements + side - 1) / side;
+    };
+    const uint64_t all =
+        tiles(layer.k, chip.mxu.rows) * tiles(layer.n, chip.mxu.cols) * chip.tile_bytes();
+    return all <= chip.cmem.bytes;
+}
+
+}  // namespace
+
+workload::Workload gemm(uint64_t m, uint64_t k, uint64_t n) {
+    workload::Layer layer;
+    layer.name = fmt::format("{}x{}x{}", m, k, n);
+    layer.kind = workload::LayerKind::kMatmul;
+    layer.m = m;
+    layer.k = k;
+    layer.n = n;
+    layer.input_elements = m * k;
+    layer.output_elements = m * n;
+    return one(layer);
+}
+
+workload::Workload convolution(uint64_t batch, uint64_t height, uint64_t width, uint64_t channels) {
+    workload::Layer layer;
+    layer.name = fmt::format("{}x{}x{}x{}", batch, height, width, channels);
+    layer.kind = workload::LayerKind::kConvolution;
+    layer.m = batch * height * width;
+    layer.k = 9 * channels;
+    layer.n = channels;
+    layer.input_elements = layer.output_elements = layer.m * channels;
+    return one(layer);
+}
+
+double roofline_seconds(const workload::Workload& kernel, const arch::ChipConfig& chip) {
+    const workload::Layer& layer = kernel.layers.front();
+    const double weights = static_cast<double>(bytes_of(layer.weights(), chip));
+    const double all = static_cast<double>(compulsory_bytes(kernel, chip));
+    const bool near = weights_in_cmem(layer, chip);
+    const double from_memory =
+        (near ? all - weights : all) / static_cast<double>(chip.memory.bytes_per_second);
+    const double from_cmem = near ? weights / static_cast<double>(chip.cmem.bytes_per_second) : 0;
+    return std::max({2 * static_cast<double>(layer.macs()) / chip.peak_ops_per_second(),
+                     from_memory, from_cmem});
+}
+
+uint64_t compulsory_bytes(const workload::Workload& kernel, const arch::ChipConfig& chip) {
+    const workload::Layer& layer = kernel.layers.front();
+    return bytes_of(layer.input_elements + layer.weights() + layer.output_elements, chip);
+}
+
+}  // namespace tandem::benchmarks

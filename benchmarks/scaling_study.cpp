@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+// What TPU v1 would gain from more memory bandwidth, a faster clock or a larger array: the form of
+// Figure 11 of isca17 (Jouppi et al., ISCA 2017), for its six applications, by running each of them
+// on the model of each scaled chip. What the paper says is printed behind it and used nowhere.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "arch/error.h"
+#include "benchmarks/scaled_chip.h"
+#include "benchmarks/study.h"
+#include "explore/svg_plot.h"
+#include "explore/workload_run.h"
+#include "tools/paths.h"
+
+// The library's main() is not used, but it refers to this.
+extern "C" int sc_main(int, char*[]) { return 0; }
+
+namespace {
+
+using namespace tandem;
+using namespace tandem::benchmarks;
+using explore::WorkloadResult;
+
+constexpr const char* kCommand =
+    "build/release/benchmarks/scaling_study --markdown docs/scaling_study.md --svg docs/images";
+constexpr std::array kScales = {0.25, 0.5, 1.0, 2.0, 4.0};
+constexpr std::array kApplications = {"MLP0", "MLP1", "LSTM0", "LSTM1", "CNN0", "CNN1"};
+constexpr double kGddr5BytesPerSecond = 180e9;
+constexpr double kFastClockHz = 1050e6;
+constexpr uint64_t kFree = 1000;  ///< times faster: no time any more
+
+/// Of one chip, by application.
+using Results = std::map<std::string, WorkloadResult>;
+using Figures = std::map<std::string, double>;
+
+struct Variant {
+    std::string name, what;
+    Results results{};
+    Figures gains{};  ///< performance relative to the chip as it is
+};
+
+class Study {
+  public:
+    explicit Study(StudyOptions options) : options_(std::move(options)) {
+        for (const std::string name : kApplications) {
+            std::string file = name;
+            std::ranges::transform(file, file.begin(),
+                                   [](unsigned char c) { return std::tolower(c); });
+            workloads_[name] = workload::load_application(
+                tools::source_dir() / "workload/applications" / (file + ".yaml"));
+        }
+        chip_ = arch::find_chip("tpu_v1", tools::chips_dir());
+        base_ = run(chip_);
+    }
+
+    int go() {
+        for (const KnobText& knob : kKnobs)
+            for (const double scale : kScales)
+                scaled_.push_back(measure({fmt::format("{} {}x", knob.name, scale), knob.what},
+                                          scaled(chip_, knob.knob, scale)));
+        upgrade();
+        look_for_limits();
+        const std::string text = document();
+        fmt::print("{}", text);
+        write_markdown(options_, kCommand, text);
+        write_svg(options_, "scaling_study.svg", svg());
+        if (!options_.json.empty()) write_file("--json", options_.json, json().dump(1) + "\n");
+        return 0;
+    }
+
+  private:
+    Results run(const arch::ChipConfig& chip) const {
+        Results results;
+        for (const auto& [name, workload] : workloads_)
+            results[name] = explore::run_workload_apart(workload, chip);
+        return results;
+    }
+
+    Variant measure(Variant variant, const arch::ChipConfig& chip) const {
+        return measure(std::move(variant), chip, base_);
+    }
+    Variant measure(Variant variant, const arch::ChipConfig& chip, const Results& before) const {
+        variant.results = run(chip);
+        for (const auto& [name, result] : variant.results)
+            variant.gains[name] = before.at(name).seconds() / result.seconds();
+        return variant;
+    }
+
+    /// What the paper's TPU' was chosen from.
+    void upgrade() {
+        arch::ChipConfig memory = chip_, clock = chip_;
+        memory.memory.bytes_per_second = static_cast<uint64_t>(kGddr5BytesPerSecond);
+        clock.clock_hz = static_cast<uint64_t>(kFastClockHz);
+        arch::ChipConfig both = memory;
+        both.clock_hz = clock.clock_hz;
+        ridge_ = {chip_.ridge_ops_per_byte() / 2, memory.ridge_ops_per_byte() / 2};
+        upgrades_ = {measure({"GDDR5", "weight memory of 180 GB/s"}, memory),
+                     measure({"fast clock", "1050 MHz"}, clock),
+                     measure({"both", "180 GB/s and 1050 MHz"}, both)};
+    }
+
+    const Variant& at(Knob knob, double scale) const {
+        const auto scale_index = std::ranges::find(kScales, scale) - kScales.begin();
+        return scaled_[static_cast<size_t>(knob) * kScales.size() +
+                       static_cast<size_t>(scale_index)];
+    }
+
+    static Row gains_row(const std::string& name, const Figures& gains) {
+        Row row = {name};
+        for (const char* application : kApplications)
+            row.push_back(fmt::format("{:.2f}", gains.at(application)));
+        row.push_back(fmt::format("{:.2f}", weighted_mean(gains)));
+        row.push_back(fmt::format("{:.2f}", geometric_mean(gains)));
+        return row;
+    }
+    static Row gains_heading(const std::string& first) {
+        Row row = {first};
+        for (const char* application : kApplications) row.emplace_back(application);
+        row.emplace_back("weighted mean");
+        row.emplace_back("geometric mean");
+        return row;
+    }
+
+    std::string document() const {
+        return "# What scaling TPU v1 gives\n\n" + method() + predictions() + upgrades() +
+               causes() + limits() + comparison();
+    }
+
+    std::string method() const {
+        std::string text = fmt::format(
+            R"(Repeat with `{}`.
+
+The six applications of isca17 (Jouppi et al., ISCA 2017; `workload/applications/`) on the model
+of `tpu_v1` in timing mode, one property of the chip scaled at a time, as in the paper's Figure
+11. Performance is the inverse of an inference batch's time, relative to the chip as it is. Data
+from and to the host are in the time, the host's own work is not.
+
+)",
+            kCommand);
+        std::vector<Row> rows;
+        for (const KnobText& knob : kKnobs) rows.push_back({knob.name, knob.what});
+        text += table({"line", "what is multiplied"}, rows);
+        return text +
+               R"(What a chip file gives in cycles follows the clock, also the synchronisation
+between layers (2500 cycles); what it gives in seconds does not. With the array scale the bytes of a weight
+tile, the vector lanes and both buffer ports: behind a port of 256 bytes per cycle a larger
+array would only show the port. The weight FIFO stays at four tiles. The weighted mean is by
+deployment (Table 1 of isca17: MLPs 61 %, LSTMs 29 %, CNNs 5 %), evenly inside a type, brought
+to 100 % together; it is a mean of relative performances.
+
+)";
+    }
+
+    std::string predictions() const {
+        std::string text = "## Prediction of the model\n\n";
+        text += picture(options_, "scaling_study.svg",
+                        "Performance against scale: means and six applications");
+        std::vector<Row> rows;
+        for (const KnobText& knob : kKnobs)
+            for (const double scale : kScales) {
+                if (scale == 1) continue;
+                const Variant& variant = at(knob.knob, scale);
+                rows.push_back(gains_row(variant.name, variant.gains));
+            }
+        return text + table(gains_heading("scaled"), rows);
+    }
+
+    std::string upgrades() const {
+        std::vector<Row> rows;
+        for (const Variant& variant : upgrades_)
+            rows.push_back(gains_row(variant.name + ": " + variant.what, variant.gains));
+        return fmt::format(
+                   R"(## GDDR5 upgrade
+
+The paper's alternative with the memory of a K80: isca17 says more than five times the
+bandwidth, taken here as 180 GB/s (5.3 times). The ridge point moves from {:.0f} to {:.0f}
+multiply-accumulates per byte of weights.
+
+)",
+                   ridge_.first, ridge_.second) +
+               table(gains_heading("upgrade"), rows);
+    }
+
+    /// Where the array's time goes, and what the synchronisation of layers is of it.
+    std::string causes() const {
+        std::vector<Row> rows;
+        const auto add = [&](const std::string& name, uint32_t side, const Results& results) {
+            for (const char* application : kApplications)
+                rows.push_back(causes_row(name, side, application, results.at(application)));
+        };
+        const uint32_t side = chip_.mxu.rows;
+        add("as it is", side, base_);
+        add("memory 4x", side, at(Knob::kMemory, 4).results);
+        add("clock 4x", side, at(Knob::kClock, 4).results);
+        add("clock+ 4x", side, at(Knob::kClockPlus, 4).results);
+        add("matrix 2x", 2 * side, at(Knob::kMatrix, 2).results);
+        return R"(## Where the time goes
+
+Shares of the time of the array, percent; every cycle has one cause. *Busy*: rows enter.
+*Weights*: the next tile has not come or is being shifted in. *Port*: the buffer's port is
+taken. *Other*: between layers, before the first input, after the last row. The
+synchronisation's share is its latency for each product layer, part of *other*. *Fetches*: how
+often a tile is fetched, once for each half of the accumulators that a layer's rows fill.
+*Empty*: positions of the tiles that hold no weight.
+
+)" + table({"chip", "application", "us", "busy", "weights", "port", "other", "synchronisation",
+            "fetches", "empty"},
+           rows);
+    }
+
+    Row causes_row(const std::string& name, uint32_t side, const std::string& application,
+                   const WorkloadResult& result) const {
+        const auto cycles = static_cast<double>(result.cycles);
+        const auto percent = [&](double part) {
+            return fmt::format("{:.1f}", 100 * part / cycles);
+        };
+        const auto cause = [&](const char* what) {
+            return static_cast<double>(result.cause("mxu", what));
+        };
+        const double busy = cause("busy"), port = cause("wait_port");
+        const double weights = cause("wait_weights") + cause("wait_shift");
+        const Contents contents = contents_of(workloads_.at(application), side);
+        const double sync = static_cast<double>(contents.products * chip_.sequencer.sync_cycles);
+        const auto tiles = static_cast<double>(contents.tiles);
+        return {name,
+                application,
+                fmt::format("{:.0f}", result.seconds() * 1e6),
+                percent(busy),
+                percent(weights),
+                percent(port),
+                percent(cycles - busy - weights - port),
+                percent(sync),
+                fmt::format("{:.2f}", static_cast<double>(result.tiles) / tiles),
+                fmt::format("{:.0f}", 100 - 100 * static_cast<double>(contents.weights) /
+                                                (tiles * side * side))};
+    }
+
+    struct Contents {
+        uint64_t products = 0, weights = 0, tiles = 0;
+    };
+    /// For a square array of `side`.
+    static Contents contents_of(const workload::Workload& workload, uint64_t side) {
+        const auto parts = [side](uint64_t elements) { return (elements + side - 1) / side; };
+        Contents contents;
+        for (const workload::Layer& layer : workload.layers) {
+            if (layer.m == 0) continue;
+            contents.products += layer.repeat;
+            contents.weights += layer.weights() * layer.repeat;
+            contents.tiles += parts(layer.k) * parts(layer.n) * layer.groups * layer.repeat;
+        }
+        return contents;
+    }
+
+    /// The same upgrade of a chip that lacks what does not become faster with the memory.
+    void look_for_limits() {
+        const auto add = [&](const std::string& name, bool host, bool sync) {
+            arch::ChipConfig before = chip_;
+            if (host) before.host.bytes_per_second *= kFree;
+            if (sync) before.sequencer.sync_cycles = 0;
+            arch::ChipConfig after = before;
+            after.memory.bytes_per_second = static_cast<uint64_t>(kGddr5BytesPerSecond);
+            limits_.push_back(measure({name, ""}, after, run(before)));
+        };
+        add("as it is", false, false);
+        add("host bus without end", true, false);
+        add("layers without synchronisation latency", false, true);
+        add("both", true, true);
+    }
+
+    std::string limits() const {
+        std::vector<Row> rows;
+        for (const Variant& variant : limits_)
+            rows.push_back(gains_row(variant.name, variant.gains));
+        return fmt::format(
+                   R"(## What holds the memory's gain back
+
+The gain from 180 GB/s on chips that lack what does not become faster with the memory: the host
+bus {} times as fast, layers synchronised without latency. Gains are relative to the same chip
+with the memory of TPU v1.
+
+)",
+                   kFree) +
+               table(gains_heading("chip"), rows);
+    }
+
+    double group_mean(const Variant& variant, std::initializer_list<const char*> names) const {
+        double product = 1;
+        for (const char* name : names) product *= variant.gains.at(name);
+        return std::pow(product, 1.0 / static_cast<double>(names.size()));
+    }
+
+    std::string comparison() const {
+        const auto two = [](double figure) { return fmt::format("{:.2f}", figure); };
+        const auto means = [&](const Figures& gains) {
+            return fmt::format("{:.2f} weighted, {:.2f} geometric", weighted_mean(gains),
+                               geometric_mean(gains));
+        };
+        const Variant& clock = at(Knob::kClock, 4);
+        const std::vector<Row> rows = {
+            {"memory 4x", "3 on average (weighted in the figure)",
+             means(at(Knob::kMemory, 4).gains)},
+            {"clock 4x, MLPs and LSTMs", "almost no impact",
+             two(group_mean(clock, {"MLP0", "MLP1", "LSTM0", "LSTM1"})) + " geometric"},
+            {"clock 4x, CNNs", "about 2", two(group_mean(clock, {"CNN0", "CNN1"})) + " geometric"},
+            {"clock 4x with accumulators, CNNs", "about 2",
+             two(group_mean(at(Knob::kClockPlus, 4), {"CNN0", "CNN1"})) + " geometric"},
+            {"clock 4x with accumulators", "little benefit on average",
+             means(at(Knob::kClockPlus, 4).gains)},
+            {"matrix 2x", "slightly worse on average", means(at(Knob::kMatrix, 2).gains)},
+            {"matrix 2x with accumulators", "slightly worse on average",
+             means(at(Knob::kMatrixPlus, 2).gains)},
+            {"GDDR5", "3.9 weighted, 2.6 geometric", means(upgrades_[0].gains)},
+            {"1050 MHz", "little change", means(upgrades_[1].gains)},
+            {"GDDR5 and 1050 MHz", "no better weighted, 2.9 geometric", means(upgrades_[2].gains)}};
+        return "## Compared with what the paper says\n\n"
+               "Section 7 of isca17, without host time. Nothing above was fitted to it.\n\n" +
+               table({"statement", "published", "model"}, rows) + differences() + tile_note();
+    }
+
+    /// In figures: what the model has that holds its gains back.
+    std::string differences() const {
+        const auto gain = [](const Variant& variant) {
+            return fmt::format("{:.2f} weighted and {:.2f} geometric", weighted_mean(variant.gains),
+                               geometric_mean(variant.gains));
+        };
+        const WorkloadResult& fast = at(Knob::kClock, 4).results.at("CNN0");
+        const auto tiles = contents_of(workloads_.at("CNN0"), chip_.mxu.rows).tiles;
+        return fmt::format(
+            R"(*Memory.* Transfers over the host's bus, which the first layer waits for and the
+run ends with, and the layers' synchronisation do not become faster with the memory: without both GDDR5 would
+give {}, without the transfers alone {}. The model runs one batch by itself; no other one is
+computed while its data come and go.
+
+*Clock.* {} accumulator rows take half as many rows of a layer at a time; CNN0 has {} and
+fetches each tile {:.2f} times. With the clock alone the array then waits for weights for {:.0f}
+% of the time; with more accumulators each tile comes once.
+
+)",
+            gain(limits_[3]), gain(limits_[1]), chip_.mxu.accumulator_rows,
+            workloads_.at("CNN0").layers.front().m,
+            static_cast<double>(fast.tiles) / static_cast<double>(tiles),
+            100 * static_cast<double>(fast.cause("mxu", "wait_weights")) /
+                static_cast<double>(fast.cycles));
+    }
+
+    /// The paper explains larger arrays by one matrix of LSTM1.
+    std::string tile_note() const {
+        const auto microseconds = [&](double side) {
+            const double tiles = std::pow(std::ceil(600 / side), 2);
+            return tiles * side * side / static_cast<double>(chip_.memory.bytes_per_second) * 1e6;
+        };
+        return fmt::format(
+            "For a 600x600 matrix the paper counts 18 us in nine tiles of 256x256 and 32 us in "
+            "four of "
+            "512x512; fetched at {:.0f} GB/s these take {:.1f} and {:.1f} us.\n",
+            static_cast<double>(chip_.memory.bytes_per_second) / 1e9, microseconds(256),
+            microseconds(512));
+    }
+
+    std::string svg() const {
+        std::vector<explore::Plot> panels = {panel("Weighted mean by deployment", weighted_mean),
+                                             panel("Geometric mean", geometric_mean)};
+        for (const char* application : kApplications)
+            panels.push_back(
+                panel(application, [&](const Figures& gains) { return gains.at(application); }));
+        return explore::to_svg("Performance of a scaled TPU v1, model", panels, 2);
+    }
+
+    explore::Plot panel(const std::string& title,
+                        const std::function<double(const Figures&)>& figure) const {
+        explore::Plot plot{
+            .title = title,
+            .x = {"scale", explore::AxisScale::kLog2},
+            .y = {"performance relative to scale 1", explore::AxisScale::kLinear, 0, 3},
+            .series = {}};
+        for (const KnobText& knob : kKnobs) {
+            explore::PlotSeries series{knob.name, {}};
+            for (const double scale : kScales)
+                series.points.emplace_back(scale, figure(at(knob.knob, scale).gains));
+            // Both are often the same line: the dashed one lets the other be seen.
+            series.dashed = series.name.ends_with('+');
+            plot.series.push_back(series);
+        }
+        return plot;
+    }
+
+    nlohmann::json json() const {
+        nlohmann::json all;
+        const auto add = [&](const Variant& variant) {
+            nlohmann::json one = {{"name", variant.name},
+                                  {"gains", variant.gains},
+                                  {"weighted_mean", weighted_mean(variant.gains)},
+                                  {"geometric_mean", geometric_mean(variant.gains)}};
+            for (const auto& [name, result] : variant.results)
+                one["microseconds"][name] = result.seconds() * 1e6;
+            all.push_back(one);
+        };
+        for (const Variant& variant : scaled_) add(variant);
+        for (const Variant& variant : upgrades_) add(variant);
+        for (const Variant& variant : limits_) add(variant);
+        return {{"variants", all}};
+    }
+
+    const StudyOptions options_;
+    arch::ChipConfig chip_;
+    std::map<std::string, workload::Workload> workloads_;
+    Results base_;
+    std::vector<Variant> scaled_;  ///< by knob, then by scale
+    std::vector<Variant> upgrades_;
+    std::vector<Variant> limits_;
+    std::pair<double, double> ridge_;  ///< MACs per byte, before and after
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    CLI::App app{
+        "What scaling TPU v1 gives its six applications: Figure 11 of ISCA 2017 by the model."};
+    StudyOptions options;
+    add_study_options(app, options);
+    return run_study(app, argc, argv, [&] { return Study(options).go(); });
+}

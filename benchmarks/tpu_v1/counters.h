@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our counters in the rows of the paper's Table 3, by one rule for all applications.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "arch/chip_config.h"
+#include "benchmarks/tpu_v1/paper_figures.h"
+#include "explore/workload_run.h"
+#include "workload/workload.h"
+
+namespace tandem::tpu_v1 {
+
+/// Bounds of the comparison.
+inline constexpr double kCellBoundPoints = 8;
+inline constexpr double kMeanBoundPoints = 3;
+inline constexpr double kTileBoundPercent = 8;
+
+/// One application on a chip.
+struct Measured {
+    workload::Workload workload;
+    explore::WorkloadResult result;
+    Rows rows{};
+    double cycles_per_tile = 0;
+    double tops = 0;
+
+    double cycles() const { return static_cast<double>(result.cycles); }
+    double inferences_per_second() const {
+        return static_cast<double>(workload.batch) / result.seconds();
+    }
+    double macs_per_weight() const;
+};
+
+/// In the order of kPaper.
+using Workloads = std::vector<workload::Workload>;
+using Measurements = std::vector<Measured>;
+
+Workloads load_applications(const std::filesystem::path& directory);
+
+/// Rows 1 to 7; row 8 takes a second run (input_stall_percent).
+Measured measure(const workload::Workload& workload, const arch::ChipConfig& chip);
+
+/// Row 8: what the run would be shorter by if its input were one element, percent.
+double input_stall_percent(const Measured& measured, const arch::ChipConfig& chip);
+
+/// All six, with row 8.
+Measurements measure_all(const Workloads& workloads, const arch::ChipConfig& chip);
+
+uint64_t weights_of(const workload::Workload& workload);
+
+/// Differences over the 24 cells of rows 1, 4, 5, 6, in points.
+struct Deviation {
+    double mean = 0, largest = 0;
+    std::string where;  ///< of the largest: "MLP1 non-matrix"
+};
+Deviation deviation(const Measurements& measurements);
+
+/// Ours against the paper's cycles per weight tile, percent; memory-bound applications only.
+double tile_error_percent(size_t application, const Measured& measured);
+double largest_tile_error_percent(const Measurements& measurements);
+
+/// All three.
+bool within_bounds(const Measurements& measurements);
+
+}  // namespace tandem::tpu_v1

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the studies under benchmarks/ compute by themselves: scaled chips, means, bounds, and the
+// ResNet-50 that they bring along. Oracles are worked out by hand or published.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "benchmarks/efficiency.h"
+#include "benchmarks/resnet50.h"
+#include "benchmarks/scaled_chip.h"
+#include "benchmarks/study.h"
+#include "testbench/support/source_tree.h"
+
+namespace tandem::benchmarks {
+namespace {
+
+arch::ChipConfig shipped(const std::string& name) {
+    return arch::find_chip(name, testbench::source_dir() / "arch/chips");
+}
+
+TEST(ScaledChip, ScaleOneIsTheChip) {
+    const arch::ChipConfig chip = shipped("tpu_v1");
+    for (const KnobText& knob : kKnobs)
+        EXPECT_EQ(scaled(chip, knob.knob, 1).hash(), chip.hash()) << knob.name;
+}
+
+TEST(ScaledChip, EachKnobTurnsWhatItSays) {
+    const arch::ChipConfig chip = shipped("tpu_v1");
+    EXPECT_EQ(scaled(chip, Knob::kMemory, 4).memory.bytes_per_second, 136000000000u);
+    EXPECT_EQ(scaled(chip, Knob::kClock, 0.25).clock_hz, 175000000u);
+    EXPECT_EQ(scaled(chip, Knob::kClock, 4).mxu.accumulator_rows, 4096u);
+    EXPECT_EQ(scaled(chip, Knob::kClockPlus, 4).clock_hz, 2800000000u);
+    EXPECT_EQ(scaled(chip, Knob::kClockPlus, 4).mxu.accumulator_rows, 16384u);
+    const arch::ChipConfig large = scaled(chip, Knob::kMatrixPlus, 4);
+    EXPECT_EQ(large.mxu.rows, 1024u);
+    EXPECT_EQ(large.mxu.cols, 1024u);
+    EXPECT_EQ(large.mxu.accumulator_rows, 65536u);
+    EXPECT_EQ(large.buffer_ports.read_bytes_per_cycle, 1024u);
+    EXPECT_EQ(large.buffer_ports.write_bytes_per_cycle, 1024u);
+    EXPECT_EQ(large.vector.lanes, 1024u);
+    EXPECT_EQ(large.memory.bytes_per_second, chip.memory.bytes_per_second);
+    EXPECT_EQ(large.mxu.weight_fifo_tiles, 4u);
+    EXPECT_EQ(scaled(chip, Knob::kMatrix, 4).mxu.accumulator_rows, 4096u);
+}
+
+TEST(ScaledChip, AFigureThatIsNotWholeIsRefused) {
+    EXPECT_THROW(scaled(shipped("tpu_v1"), Knob::kMatrix, 1.0 / 3), std::invalid_argument);
+    EXPECT_THROW(scaled(shipped("tpu_v1"), Knob::kMatrix, 1.0 / 512), std::invalid_argument);
+}
+
+/// The largest chips of the study run at all: 1024x1024, 65536 accumulator rows.
+TEST(ScaledChip, TheLargestArrayRuns) {
+    const arch::ChipConfig chip = scaled(shipped("tpu_v1"), Knob::kMatrixPlus, 4);
+    const auto result = explore::run_workload_apart(gemm(40000, 2048, 1024), chip);
+    EXPECT_EQ(result.macs, uint64_t{40000} * 2048 * 1024);
+    EXPECT_EQ(result.peak_macs_per_cycle, 1024.0 * 1024);
+}
+
+TEST(Means, WeighByDeployment) {
+    const std::map<std::string, double> figures = {{"MLP0", 1},  {"MLP1", 2}, {"LSTM0", 4},
+                                                   {"LSTM1", 4}, {"CNN0", 8}, {"CNN1", 1}};
+    // (30.5 * 1 + 30.5 * 2 + 14.5 * 8 + 2.5 * 9) / 95; sixth root of 256.
+    EXPECT_NEAR(weighted_mean(figures), 230.0 / 95, 1e-12);
+    EXPECT_NEAR(geometric_mean(figures), 2.519842099789746, 1e-12);
+    EXPECT_THROW(deployment_share("BERT0"), std::invalid_argument);
+}
+
+TEST(Roofline, IsTheLongerOfComputingAndMoving) {
+    const arch::ChipConfig chip = shipped("tpu_v1");
+    // 4096^3 MACs at 65536 x 700 MHz; 4096 x (4096 + 2) bytes at 34 GB/s.
+    EXPECT_NEAR(roofline_seconds(gemm(4096, 4096, 4096), chip), 68719476736.0 / 45875.2e9, 1e-9);
+    EXPECT_NEAR(roofline_seconds(gemm(1, 4096, 4096), chip), 16785408.0 / 34e9, 1e-9);
+    EXPECT_EQ(compulsory_bytes(gemm(3, 5, 7), shipped("tpu_v2")), 2u * (15 + 35 + 21));
+}
+
+TEST(Roofline, WeightsComeFromTheSecondMemoryWhereTheyFit) {
+    const arch::ChipConfig chip = shipped("tpu_v4i");
+    // 32 MiB at 2 TB/s, 128 MiB of memory; one column more and device memory at 614 GB/s has them.
+    EXPECT_NEAR(roofline_seconds(gemm(1, 4096, 4096), chip), 33554432.0 / 2e12, 1e-9);
+    EXPECT_NEAR(roofline_seconds(gemm(1, 4096, 16384 + 1), chip),
+                2.0 * (4096 + 4096 * 16385.0 + 16385) / 614e9, 1e-9);
+}
+
+TEST(Roofline, NoRunIsFaster) {
+    for (const char* name : {"tpu_v1", "tpu_v4i", "edge_tpu"}) {
+        const arch::ChipConfig chip = shipped(name);
+        for (const auto& kernel :
+             {gemm(1, 512, 512), gemm(512, 512, 512), convolution(2, 14, 14, 64)})
+            EXPECT_GE(explore::run_workload_apart(kernel, chip).seconds(),
+                      roofline_seconds(kernel, chip))
+                << name << ", " << kernel.name;
+    }
+}
+
+/// Figures that torchvision publishes: 4.089 G multiply-accumulates; 25557032 parameters, of which
+/// 53120 belong to the normalisation and 1000 are the last layer's bias.
+TEST(Resnet50, HasThePublishedSize) {
+    const workload::Workload net = resnet50();
+    EXPECT_EQ(net.layers.size(), 54u);
+    uint64_t macs = 0, weights = 0;
+    for (const workload::Layer& layer : net.layers) {
+        macs += layer.macs();
+        weights += layer.weights();
+    }
+    EXPECT_NEAR(static_cast<double>(macs) / 1e9, 4.089, 0.0005);
+    EXPECT_EQ(weights, 25557032u - 53120 - 1000);
+}
+
+TEST(StudyTable, IsAlignedMarkdown) {
+    EXPECT_EQ(table({"a", "long heading"}, {{"1000", "2"}, {"3"}}),
+              "| a    | long heading |\n"
+              "|------|--------------|\n"
+              "| 1000 | 2            |\n"
+              "| 3    |              |\n\n");
+}
+
+}  // namespace
+}  // namespace tandem::benchmarks

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// One product C[M,N] = A[M,K] x B[K,N] of seeded random matrices, as a program for a chip with its
+// input, and by plain loops. int8: B has the range of TFLite's weights, C is requantised to int8.
+// bf16: normally distributed numbers, C rounded to bf16.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "arch/chip_config.h"
+#include "arch/program.h"
+
+namespace tandem::tools {
+
+struct GemmSize {
+    uint32_t m = 0, k = 0, n = 0;
+    std::string to_string() const;  ///< "gemm 4x5x6"
+};
+
+struct GemmProduct {
+    GemmSize size;
+    arch::ChipConfig chip;
+    arch::Program program;
+    std::vector<uint8_t> inputs;   ///< A, row after row
+    std::vector<uint8_t> weights;  ///< int8: B by columns; bf16: B by rows
+    float multiplier = 1;          ///< int8: of the sums
+};
+
+/// Elements of the chip's array type. Throws UserError, before anything is made, when a matrix has
+/// no room in unified buffer, device or host memory.
+GemmProduct make_gemm(const GemmSize& size, const arch::ChipConfig& chip, uint64_t seed);
+
+/// C from the matrices alone.
+std::vector<uint8_t> plain_product(const GemmProduct& product);
+
+}  // namespace tandem::tools
