@@ -112,7 +112,7 @@ class Study {
         std::string text = head() + published();
         for (const Chip& chip : chips_) text += chapter(chip);
         fmt::print("{}", text);
-        write_markdown(options_, kCommand, text);
+        write_markdown(options_, command(), text);
         write_svg(options_, "gemm_efficiency.svg", gemm_svg());
         write_svg(options_, "conv_efficiency.svg", convolution_svg());
         if (!options_.json.empty()) write_file("--json", options_.json, json().dump(1) + "\n");
@@ -120,6 +120,8 @@ class Study {
     }
 
   private:
+    std::string command() const { return kCommand + std::string(quick_ ? " --quick" : ""); }
+
     std::string head() const {
         std::string text = "# Efficiency of the shipped chips\n\n";
         if (quick_) text += "**Reduced form (`--quick`): fewer sizes.**\n\n";
@@ -137,7 +139,7 @@ sequencers wait for instructions from memory. *No room*: the weights do not fit 
 or two rows not the buffer. A convolution is 3x3, {} images, as many filters as channels.
 
 )",
-                   quick_ ? "build/release/benchmarks/chip_efficiency --quick" : kCommand, kBatch) +
+                   command(), kBatch) +
                picture(options_, "gemm_efficiency.svg",
                        "Matrix products: share of peak and of roofline") +
                picture(options_, "conv_efficiency.svg", "Convolutions: share of peak");

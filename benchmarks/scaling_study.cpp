@@ -144,14 +144,17 @@ from and to the host are in the time, the host's own work is not.
         for (const KnobText& knob : kKnobs) rows.push_back({knob.name, knob.what});
         text += table({"line", "what is multiplied"}, rows);
         return text +
-               R"(What a chip file gives in cycles follows the clock, also the synchronisation
-between layers (2500 cycles); what it gives in seconds does not. With the array scale the bytes of a weight
-tile, the vector lanes and both buffer ports: behind a port of 256 bytes per cycle a larger
-array would only show the port. The weight FIFO stays at four tiles. The weighted mean is by
+               fmt::format(
+                   R"(What a chip file gives in cycles follows the clock, also the synchronisation
+between layers ({} cycles); what it gives in seconds does not. With the array scale the bytes of a
+weight tile, the vector lanes and both buffer ports: behind a port of {} bytes per cycle a larger
+array would only show the port. The weight FIFO stays at {} tiles. The weighted mean is by
 deployment (Table 1 of isca17: MLPs 61 %, LSTMs 29 %, CNNs 5 %), evenly inside a type, brought
 to 100 % together; it is a mean of relative performances.
 
-)";
+)",
+                   chip_.sequencer.sync_cycles, chip_.buffer_ports.read_bytes_per_cycle,
+                   chip_.mxu.weight_fifo_tiles);
     }
 
     std::string predictions() const {

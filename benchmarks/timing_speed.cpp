@@ -191,23 +191,32 @@ class Study {
         : study_(std::move(study)), options_(std::move(options)) {}
 
     int go() {
-        std::string text = head() + network() + as_a_user() + tiles() + macs() + chips();
+        std::string text = head();
+        text += network();
+        text += as_a_user();
+        text += tiles();
+        text += macs();
+        text += chips();
         fmt::print("{}", text);
-        write_markdown(study_, kCommand, text);
+        write_markdown(study_, command(), text);
         if (!study_.json.empty()) write_file("--json", study_.json, json_.dump(1) + "\n");
         return options_.check && !good_ ? 1 : 0;
     }
 
   private:
+    std::string command() const { return kCommand + std::string(options_.quick ? " --quick" : ""); }
+
     std::string head() const {
         return fmt::format(
-            "# What timing mode costs\n\n{}"
-            "Repeat with `{}` on a quiet machine. Each run is a process of its own; processor time "
-            "is "
-            "user and system time together, figures are medians with the range of all runs behind "
-            "them.\n\n",
+            R"(# What timing mode costs
+
+{}Repeat with `{}` on a quiet machine.
+Each run is a process of its own; processor time is user and system time together, figures are
+medians with the range of all runs behind them.
+
+)",
             options_.quick ? "**Reduced form (`--quick`): at most 10^4 tiles.**\n\n" : "",
-            kCommand);
+            command());
     }
 
     std::vector<Cost> measure_often(const std::string& work, uint32_t turns,
@@ -226,6 +235,7 @@ class Study {
         const Spread process = spread(costs, [](const Cost& c) { return c.process; });
         const Spread memory = spread(costs, [](const Cost& c) { return c.megabytes; });
         good_ = keeps_bounds(process, memory);
+        json_["quick"] = options_.quick;
         json_["network"] = {{"run_seconds", run.json()},
                             {"process_seconds", process.json()},
                             {"megabytes", memory.json()},
@@ -265,8 +275,8 @@ class Study {
                          {"within_bounds", good}};
         return fmt::format(
             "As a user sees it, `tandem run TABLE.csv --chip tpu_v1 --mode timing` with all that "
-            "it prints: "
-            "{} ms of processor time, {} MB, bounds **{}**.\n\n",
+            "it "
+            "prints: {} ms of processor time, {} MB, bounds **{}**.\n\n",
             process.text(1e3, 1), memory.text(1, 1), good ? "kept" : "missed");
     }
 

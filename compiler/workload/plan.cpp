@@ -132,16 +132,25 @@ class Planner {
         const Layer& layer = workload_.layers[index];
         const uint64_t unit_rows = product(layer) ? plan.rows : 1;
         if (plan.rows == 0) return;
-        const bool whole_input = plan.input == Place::kBuffer || fits_whole(plan, plan.input_bytes);
+        const bool whole_input = plan.input == Place::kBuffer || fits_whole(plan, layer);
         const uint64_t fixed = (whole_input ? plan.input_bytes : 0) +
                                (plan.output == Place::kBuffer ? plan.output_bytes : 0);
-        plan.chunk_rows = product(layer) ? chunk_rows(index, fixed, whole_input) : plan.rows;
+        plan.chunk_rows = product(layer) ? chunk_rows(plan, layer, fixed, whole_input) : plan.rows;
+        if (product(layer) && !whole_input) consider_slices(plan, layer, fixed);
+        if (plan.chunk_rows == 0) refuse(index, fixed);
         const uint64_t chunks = product(layer) ? divide_up(plan.rows, plan.chunk_rows) : 1;
         const uint64_t copies = chunks > 1 ? 2 : 1;
         uint64_t in = plan.input_bytes, out = plan.output_bytes;
-        if (!whole_input) in = copies * scale(in, plan.chunk_rows, unit_rows);
-        if (plan.output != Place::kBuffer && product(layer))
-            out = copies * scale(out, plan.chunk_rows, unit_rows);
+        if (plan.slice_tiles != 0) {
+            in = 2 * plan.slice_tiles * tile_input_bytes(plan, layer);
+            if (plan.output != Place::kBuffer) out = waves_output_bytes(plan, layer);
+        } else {
+            if (!whole_input) in = copies * scale(in, plan.chunk_rows, unit_rows);
+            if (leaves_by_waves(plan))
+                out = std::min(out, waves_output_bytes(plan, layer));
+            else if (plan.output != Place::kBuffer && product(layer))
+                out = copies * scale(out, plan.chunk_rows, unit_rows);
+        }
         plan.buffer_bytes = in + out;
         if (!product(layer)) plan.buffer_bytes = std::min(plan.buffer_bytes, usable());
         const bool input_below = index % 2 == 0;
@@ -154,37 +163,99 @@ class Planner {
         plan.output_address = input_below ? top_of(out) : bottom;
     }
 
-    bool fits_whole(const LayerPlan& plan, uint64_t bytes) const {
-        return bytes <= usable() / 2 &&
-               bytes + (plan.output == Place::kBuffer ? plan.output_bytes : 0) <= usable();
+    bool fits_whole(const LayerPlan& plan, const Layer& layer) const {
+        if (plan.output == Place::kBuffer)
+            return plan.input_bytes + plan.output_bytes <= usable();
+        if (!leaves_by_waves(plan)) return plan.input_bytes <= usable() / 2;
+        return plan.input_bytes + waves_output_bytes(plan, layer) <= usable();
     }
 
-    /// The most rows at a time of which two inputs and two outputs fit beside what stays.
-    uint64_t chunk_rows(size_t index, uint64_t fixed, bool whole_input) const {
-        const LayerPlan& plan = plan_.layers[index];
+    /// Products write out each wave by itself, unless reading the buffer takes a synchronisation.
+    bool leaves_by_waves(const LayerPlan& plan) const {
+        return plan.output != Place::kBuffer && plan.k_tiles != 0 && !chip_.sequencer.layer_sync;
+    }
+    /// Of two waves, for one to be written out while the next one is drained.
+    uint64_t waves_output_bytes(const LayerPlan& plan, const Layer& layer) const {
+        const uint64_t block = std::min<uint64_t>(chip_.mxu.accumulator_rows / 2, plan.rows) *
+                               std::min<uint64_t>(chip_.mxu.cols, plan.cols);
+        return std::min(2 * chip_.mxu.count * block * element_bytes() * layer.passes,
+                        usable() / 4);
+    }
+
+    /// The most rows at a time of which two inputs and two outputs fit beside what stays; may be
+    /// none.
+    uint64_t chunk_rows(const LayerPlan& plan, const Layer& layer, uint64_t fixed,
+                        bool whole_input) const {
+        const bool by_waves = leaves_by_waves(plan);
+        if (by_waves) fixed += waves_output_bytes(plan, layer);
         const uint64_t room = usable() > fixed ? usable() - fixed : 0;
         uint64_t moving = 0;  // bytes for all rows of what goes through in chunks
         if (!whole_input) moving += plan.input_bytes;
-        if (plan.output != Place::kBuffer) moving += plan.output_bytes;
+        if (plan.output != Place::kBuffer && !by_waves) moving += plan.output_bytes;
         if (moving == 0 || moving <= room) return plan.rows;
         const auto rows = static_cast<uint64_t>(static_cast<unsigned __int128>(room) * plan.rows /
                                                 (static_cast<unsigned __int128>(moving) * 2));
-        if (rows == 0) refuse(index, moving / plan.rows * 2, room);
         return std::min(rows, plan.rows);
     }
 
-    [[noreturn]] void refuse(size_t index, uint64_t needed, uint64_t room) const {
+    /// The layer cut along K instead of along its rows, if that is possible and moves fewer bytes.
+    void consider_slices(LayerPlan& plan, const Layer& layer, uint64_t fixed) const {
+        LayerPlan sliced = plan;
+        sliced.chunk_rows = plan.rows;
+        const uint64_t staying =
+            fixed + (plan.output == Place::kBuffer ? 0 : waves_output_bytes(sliced, layer));
+        const uint64_t room = usable() > staying ? usable() - staying : 0;
+        sliced.slice_tiles =
+            std::min(room / (2 * tile_input_bytes(sliced, layer)), plan.k_tiles);
+        if (sliced.slice_tiles == 0) return;
+        if (plan.chunk_rows == 0 || moved_by_slices(sliced) < moved_by_chunks(plan)) plan = sliced;
+    }
+
+    /// Rows that the blocks of a wave read together, at most.
+    uint64_t wave_rows(const LayerPlan& plan) const {
+        const uint64_t blocks = row_blocks(plan, chip_);
+        const uint64_t rest = plan.n_tiles % chip_.mxu.count;
+        const uint64_t together =
+            rest == 0 ? 1 : std::min(blocks, divide_up(chip_.mxu.count, rest) + 1);
+        return together * divide_up(plan.chunk_rows, blocks);
+    }
+    /// Of one K tile, for all rows of a wave.
+    uint64_t tile_input_bytes(const LayerPlan& plan, const Layer& layer) const {
+        return wave_rows(plan) * chip_.row_bytes() * layer.passes;
+    }
+
+    /// Bytes that go through the device memory's port, in double against overflow.
+    double weight_bytes(const LayerPlan& plan) const {
+        return static_cast<double>(plan.k_tiles * plan.n_tiles) *
+               static_cast<double>(chip_.tile_bytes());
+    }
+    double moved_by_chunks(const LayerPlan& plan) const {
+        const auto chunks = static_cast<double>(divide_up(plan.rows, plan.chunk_rows));
+        const auto fetches =
+            plan.k_tiles > 1 ? static_cast<double>(row_blocks(plan, chip_)) : 1.0;
+        return static_cast<double>(plan.bytes_in) + weight_bytes(plan) * chunks * fetches;
+    }
+    double moved_by_slices(const LayerPlan& plan) const {
+        const auto blocks = static_cast<double>(row_blocks(plan, chip_));
+        const auto readings = static_cast<double>(waves_of_chunk(plan, chip_)) / blocks;
+        return static_cast<double>(plan.bytes_in) * std::max(readings, 1.0) +
+               weight_bytes(plan) * blocks;
+    }
+
+    [[noreturn]] void refuse(size_t index, uint64_t fixed) const {
         const Layer& layer = workload_.layers[index];
-        throw UserError(layer.where, "layer " + layer.name,
-                        fmt::format("a layer of which two rows fit into the {} bytes of the "
-                                    "unified buffer of {} that are free",
-                                    room, chip_.name),
-                        fmt::format("{} bytes needed", needed));
+        throw UserError(
+            layer.where, "layer " + layer.name,
+            fmt::format("a layer of which two rows, or two K tiles of a block, fit into the {} bytes "
+                        "that are free in the unified buffer of {}",
+                        usable() > fixed ? usable() - fixed : 0, chip_.name),
+            fmt::format("{} bytes of input for {} rows", plan_.layers[index].input_bytes,
+                        plan_.layers[index].rows));
     }
 
     void place_weights() {
-        if (plan_.weight_bytes <= chip_.cmem.bytes) {
-            plan_.weights_in_cmem = chip_.cmem.bytes != 0;
+        if (workload_.chained && plan_.weight_bytes <= chip_.cmem.bytes) {
+            plan_.weights_in_cmem = true;
             return;
         }
         if (plan_.weight_bytes <= chip_.memory.bytes) return;
@@ -210,6 +281,19 @@ class Planner {
 };
 
 }  // namespace
+
+uint64_t row_blocks(const LayerPlan& layer, const arch::ChipConfig& chip) {
+    const uint64_t rows = std::min(layer.chunk_rows, layer.rows);
+    const uint64_t needed = divide_up(rows, chip.mxu.accumulator_rows / 2);
+    const uint64_t wanted = divide_up(chip.mxu.count, layer.n_tiles);
+    return std::max(needed, std::min(wanted, std::max<uint64_t>(rows / chip.mxu.rows, 1)));
+}
+
+uint64_t waves_of_chunk(const LayerPlan& layer, const arch::ChipConfig& chip) {
+    const uint64_t full = layer.n_tiles / chip.mxu.count, rest = layer.n_tiles % chip.mxu.count;
+    const uint64_t blocks = row_blocks(layer, chip);
+    return full * blocks + divide_up(rest * blocks, chip.mxu.count);
+}
 
 WorkloadPlan plan_workload(const workload::Workload& workload, const arch::ChipConfig& chip,
                            uint32_t core) {

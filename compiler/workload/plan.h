@@ -5,8 +5,10 @@
 // Rules, the same for every workload (docs/workloads.md):
 //   cores   share the rows of a layer, or its columns, whichever moves fewer bytes; rows if equal
 //   buffer  what a layer writes stays there for the next one if both fit; else it goes through
-//           device memory in chunks of rows, two of each, so that transfers overlap with work
-//   CMEM    holds the weights of the workload if all of them fit
+//           device memory: in chunks of rows with all K, for which the weights come again, or in
+//           slices of K, which come again for every wave of column tiles, whichever moves fewer
+//           bytes. Of either there are two in the buffer, so that transfers overlap with work
+//   CMEM    holds the weights of a network if all of them fit
 #pragma once
 
 #include <cstdint>
@@ -30,6 +32,8 @@ struct LayerPlan {
     uint64_t bytes_in = 0, bytes_out = 0;        ///< that come and go, if they do
     uint32_t input_address = 0, output_address = 0;
     uint64_t chunk_rows = 0;  ///< rows of the product done at a time
+    /// Not 0: the input comes anew for each wave of blocks, so many K tiles at a time.
+    uint64_t slice_tiles = 0;
     uint64_t buffer_bytes = 0;  ///< in use at the same time
 };
 
@@ -39,6 +43,14 @@ struct WorkloadPlan {
     bool weights_in_cmem = false;
     uint64_t peak_buffer_bytes = 0;
 };
+
+/// Rows of a chunk are cut so that a block fits half of the accumulators, and further if arrays
+/// would else have nothing to do, as long as a block is no shorter than the array is deep. All
+/// chunks of a layer are cut alike.
+uint64_t row_blocks(const LayerPlan& layer, const arch::ChipConfig& chip);
+
+/// Blocks that run at the same time, one on each array, make a wave; so many waves has a chunk.
+uint64_t waves_of_chunk(const LayerPlan& layer, const arch::ChipConfig& chip);
 
 /// The plan of core `core`. Throws UserError naming the layer that does not fit.
 WorkloadPlan plan_workload(const workload::Workload& workload, const arch::ChipConfig& chip,

@@ -18,6 +18,8 @@ constexpr uint8_t kInput = 33;   ///< DMA in: a piece of the input has come
 constexpr uint8_t kLayer = 34;   ///< vector unit: the layer is finished
 constexpr uint8_t kFree = 35;    ///< vector unit: a chunk of the input is not needed any more
 constexpr uint8_t kOutput = 36;  ///< vector unit: a piece of the output stands in the buffer
+/// Per array: it has read its part of a slice of the input.
+constexpr uint8_t slice_done(uint32_t array) { return static_cast<uint8_t>(37 + array); }
 
 /// Weight offsets wrap here: an instruction has 32 bits for them, and only time counts.
 constexpr uint64_t kOffsetWrap = uint64_t{1} << 31;
@@ -124,6 +126,13 @@ void WorkloadProgram::begin_chunk() {
     wave_ = 0;
     inputs_awaited_ = 0;
     if (layer_plan().input == Place::kBuffer) return;
+    if (sliced()) {
+        slices_asked_ = 0;
+        slice_before_.clear();
+        ask_slice();
+        ask_slice();
+        return;
+    }
     const auto ask = [&](uint64_t chunk) {
         const uint64_t bytes = part(layer_plan().bytes_in, chunks(), chunk);
         const uint64_t pieces = row_blocks();
@@ -155,16 +164,6 @@ void WorkloadProgram::end_run() {
     if (++run_ < shape().repeat) return;
     run_ = 0;
     marks_.push_back({layer_++, made_ - 1});
-}
-
-/// Rows are cut so that a block fits half of the accumulators, and further if arrays would else
-/// have nothing to do, as long as a block is no shorter than the array is deep. All chunks of a
-/// layer are cut alike.
-uint64_t WorkloadProgram::row_blocks() const {
-    const uint64_t rows = std::min(layer_plan().chunk_rows, layer_plan().rows);
-    const uint64_t needed = divide_up(rows, chip_.mxu.accumulator_rows / 2);
-    const uint64_t wanted = divide_up(chip_.mxu.count, layer_plan().n_tiles);
-    return std::max(needed, std::min(wanted, std::max<uint64_t>(rows / chip_.mxu.rows, 1)));
 }
 
 /// Column tiles go to the arrays in turns, all row blocks of a tile to the same one, so that a
@@ -213,6 +212,7 @@ void WorkloadProgram::fetch(const Wave& wave) {
 }
 
 void WorkloadProgram::multiply(const Wave& wave) {
+    if (sliced()) return multiply_slices(wave);
     if (layer_plan().input != Place::kBuffer)
         for (const Block& block : wave)
             for (; inputs_awaited_ <= block.row_block; ++inputs_awaited_) emit(wait(kInput));
@@ -222,7 +222,55 @@ void WorkloadProgram::multiply(const Wave& wave) {
     for (const Block& block : wave) ++blocks_given_[block.array];
 }
 
-void WorkloadProgram::multiply(const Block& block, uint64_t k_tile, uint64_t pass) {
+/// A slice's place in the buffer is free when all arrays have read the slice; two are on their way
+/// or in use at a time.
+void WorkloadProgram::multiply_slices(const Wave& wave) {
+    for (uint64_t slice = 0; slice < slices_of_wave(); ++slice) {
+        const uint64_t first = slice * layer_plan().slice_tiles;
+        const uint64_t end = std::min(first + layer_plan().slice_tiles, layer_plan().k_tiles);
+        const bool followed = wave_ * slices_of_wave() + slice + 2 < slices_of_layer();
+        emit(wait(kInput));
+        for (uint64_t k_tile = first; k_tile < end; ++k_tile)
+            for (const Block& block : wave)
+                for (uint64_t pass = 0; pass < shape().passes; ++pass) {
+                    const bool last = k_tile + 1 == end && pass + 1 == shape().passes;
+                    multiply(block, k_tile, pass,
+                             last && followed ? slice_done(block.array) : uint8_t{0});
+                }
+        if (slices_asked_ < slices_of_layer() && !slice_before_.empty()) {
+            for (const Block& block : slice_before_) emit(wait(slice_done(block.array)));
+            ask_slice();
+        }
+        slice_before_ = wave;
+    }
+    for (const Block& block : wave) ++blocks_given_[block.array];
+}
+
+uint64_t WorkloadProgram::slices_of_wave() const {
+    return divide_up(layer_plan().k_tiles, layer_plan().slice_tiles);
+}
+uint64_t WorkloadProgram::slices_of_layer() const {
+    return slices_of_wave() * waves_of_chunk(layer_plan(), chip_);
+}
+
+/// All K of the rows of a wave, cut into the slices of a wave.
+void WorkloadProgram::ask_slice() {
+    if (slices_asked_ == slices_of_layer()) return;
+    const Wave wave = wave_at(slices_asked_ / slices_of_wave());
+    uint64_t rows = 0;
+    for (size_t i = 0; i < wave.size(); ++i) {
+        const auto same = [&](const Block& block) { return block.row_block == wave[i].row_block; };
+        if (std::none_of(wave.begin(), wave.begin() + static_cast<ptrdiff_t>(i), same))
+            rows += wave[i].rows;
+    }
+    const auto bytes = static_cast<uint64_t>(static_cast<unsigned __int128>(layer_plan().bytes_in) *
+                                             rows / layer_plan().rows);
+    read_in(part(bytes, slices_of_wave(), slices_asked_ % slices_of_wave()), 0);
+    ++slices_asked_;
+}
+
+void WorkloadProgram::multiply(const Block& block, uint64_t k_tile, uint64_t pass,
+                               uint8_t signal) {
     const bool first = k_tile == 0 && pass == 0;
     const bool last = k_tile + 1 == layer_plan().k_tiles && pass + 1 == shape().passes;
     const uint64_t given = blocks_given_[block.array];
@@ -239,6 +287,7 @@ void WorkloadProgram::multiply(const Block& block, uint64_t k_tile, uint64_t pas
     matmul.mxu = static_cast<uint8_t>(block.array);
     if (first && given >= 2) matmul.header.wait_a = half_free(block.array);
     if (last) matmul.header.signal_a = block_done(block.array);
+    matmul.header.signal_b = signal;
     emit(matmul.encode());
 }
 

@@ -60,11 +60,18 @@ class WorkloadProgram final : public arch::ProgramSource {
     Wave wave_at(uint64_t index) const;
     void fetch(const Wave& wave);
     void multiply(const Wave& wave);
-    void multiply(const Block& block, uint64_t k_tile, uint64_t pass);
+    void multiply(const Block& block, uint64_t k_tile, uint64_t pass, uint8_t signal = 0);
     void drain(const Wave& wave);
     void activate(const Block& block, uint64_t pass);
     bool loads_tiles(const Block& block) const;
-    uint64_t row_blocks() const;
+    uint64_t row_blocks() const { return compiler::row_blocks(layer_plan(), chip_); }
+
+    // With an input that comes in slices of K.
+    void multiply_slices(const Wave& wave);
+    void ask_slice();
+    bool sliced() const { return layer_plan().slice_tiles != 0; }
+    uint64_t slices_of_wave() const;
+    uint64_t slices_of_layer() const;
 
     void read_in(uint64_t bytes, uint8_t wait_for);
     void write_out(uint64_t bytes, uint8_t wait_for);
@@ -92,6 +99,8 @@ class WorkloadProgram final : public arch::ProgramSource {
     uint64_t run_ = 0, chunk_ = 0, wave_ = 0;
     bool in_run_ = false, halted_ = false;
     uint64_t inputs_awaited_ = 0;  ///< pieces of the chunk's input that work has waited for
+    uint64_t slices_asked_ = 0;    ///< of the layer
+    Wave slice_before_;            ///< the blocks of the last slice that has been multiplied
     bool layer_pending_ = false;   ///< the next layer has to wait for the one before
     bool fetched_ahead_ = false;   ///< the first wave's weights have been asked for
     std::vector<uint64_t> blocks_given_;  ///< per array, since the program began

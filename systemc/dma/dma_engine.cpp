@@ -17,7 +17,7 @@ void DmaEngine::execute(const Dispatched& instruction) {
     const auto op = isa::ReadHost::decode(instruction.words);
     check_range(op.ub_addr, op.bytes, bytes_.size(), arch::DeviceError::kUbAddress,
                 instruction.index);
-    uint8_t* data = bytes_.data() + op.ub_addr;
+    uint8_t* data = services_.functional() ? bytes_.data() + op.ub_addr : nullptr;
     const uint64_t address = instruction.base + op.offset;
     sc_core::sc_time delay;
     bool ok = false, host = false;

@@ -13,16 +13,19 @@ using Cycle = uint64_t;
 
 class Clock {
   public:
-    explicit Clock(uint64_t hz) : hz_(hz) {}
+    explicit Clock(uint64_t hz)
+        : hz_(hz), period_(kFemtosecondsPerSecond % hz == 0 ? kFemtosecondsPerSecond / hz : 0) {}
 
     uint64_t hz() const { return hz_; }
     /// Start of the cycle.
     sc_core::sc_time time_of(Cycle cycle) const {
+        if (period_ != 0) return sc_core::sc_time::from_value(cycle * period_);
         return sc_core::sc_time::from_value(static_cast<uint64_t>(
             static_cast<unsigned __int128>(cycle) * kFemtosecondsPerSecond / hz_));
     }
     /// First cycle that starts at `time` or later.
     Cycle at_or_after(const sc_core::sc_time& time) const {
+        if (period_ != 0) return (time.value() + period_ - 1) / period_;
         const auto product = static_cast<unsigned __int128>(time.value()) * hz_;
         auto cycle = static_cast<Cycle>(product / kFemtosecondsPerSecond);
         while (time_of(cycle) < time) ++cycle;
@@ -42,6 +45,7 @@ class Clock {
   private:
     static constexpr uint64_t kFemtosecondsPerSecond = 1000000000000000ull;
     uint64_t hz_;
+    uint64_t period_;  ///< fs, if it is a whole number; else 0
 };
 
 }  // namespace tandem::sim

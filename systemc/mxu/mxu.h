@@ -69,6 +69,7 @@ class Mxu final : public Unit {
     void matmul(const Dispatched& instruction);
     void check(const isa::Matmul& matmul, uint32_t index);
     void engine_thread();
+    void sleep_until_event(Cycle next);
     void deliver(const mxu::MxuEvent& event);
     void start_block(Block& block, Cycle first_row);
 

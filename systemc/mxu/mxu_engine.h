@@ -143,6 +143,10 @@ class MxuEngine {
     /// Events of one edge come one per call, ordered by kind. Nothing: all edges before `until`
     /// done.
     virtual std::optional<MxuEvent> advance(Cycle until) = 0;
+    /// The edge of the next event if nothing more is pushed, kNever if there is none; nothing when
+    /// only running up to it can tell.
+    virtual std::optional<Cycle> next_event() const { return std::nullopt; }
+    static constexpr Cycle kNever = ~Cycle{0};
     /// The rows of the last finished read (rows x cols sums: int32, or the bits of fp32), until the
     /// next call of advance().
     /// Empty when only time is modelled.

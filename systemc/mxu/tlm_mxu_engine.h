@@ -60,6 +60,9 @@ class TlmMxuEngine : public MxuEngine {
     void push_rows(const RowBlock& block, SharedData data);
     void push_read(const AccumulatorRead& read) override;
     std::optional<MxuEvent> advance(Cycle until) override;
+    std::optional<Cycle> next_event() const override {
+        return events_.empty() ? kNever : events_.top().cycle;
+    }
     std::span<const int32_t> read_data() const override { return read_data_; }
     bool busy() const override { return !events_.empty() || !tiles_.empty() || !blocks_.empty(); }
 

@@ -54,7 +54,8 @@ std::optional<ProgramError> Sequencer::run(const ProgramRequest& request) {
     std::copy(request.args.begin(), request.args.end(), scalar_.begin() + 1);
     scalar_[4] = core_;
     services_.flags().clear();
-    current_ = next_ = {};
+    current_ = {};
+    ahead_.clear();
     account_.begin(start);
     for (Unit* unit : units_) unit->begin_program(start);
 
@@ -191,21 +192,24 @@ bool Sequencer::fetch(isa::Words& words) {
     }
     const uint64_t number = pc_ / kFetchInstructions;
     if (current_.number != number) {
-        if (next_.number != number && !request_block(next_, number)) return false;
-        current_ = next_;
+        while (!ahead_.empty() && ahead_.front().number != number) ahead_.pop_front();
+        if (ahead_.empty() && !request_block(number)) return false;
+        current_ = ahead_.front();
+        ahead_.pop_front();
         const Clock& clock = services_.clock();
         clock.wait_until(clock.at_or_after(current_.arrives));
         account_.charge(Cause::kWaitMemory, now());
-        const uint64_t following = number + 1;
-        if (following * kFetchInstructions < program_.instructions &&
-            !request_block(next_, following))
-            return false;
+        for (uint64_t next = ahead_.empty() ? number + 1 : ahead_.back().number + 1;
+             ahead_.size() < kFetchAhead && next * kFetchInstructions < program_.instructions;
+             ++next)
+            if (!request_block(next)) return false;
     }
     words = current_.words[pc_ % kFetchInstructions];
     return true;
 }
 
-bool Sequencer::request_block(FetchBlock& block, uint64_t number) {
+bool Sequencer::request_block(uint64_t number) {
+    FetchBlock block;
     const uint64_t first = number * kFetchInstructions;
     const uint64_t count = std::min<uint64_t>(kFetchInstructions, program_.instructions - first);
     const bool made = program_.source != nullptr;
@@ -221,6 +225,7 @@ bool Sequencer::request_block(FetchBlock& block, uint64_t number) {
     if (made) read_source(block, first, count);
     block.number = number;
     block.arrives = sc_core::sc_time_stamp() + delay;
+    ahead_.push_back(block);
     return true;
 }
 

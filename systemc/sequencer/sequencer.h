@@ -2,11 +2,12 @@
 // Fetches TPU instructions from device memory, executes the scalar ones and dispatches the others,
 // one per cycle, into the queues of their units.
 //
-// Timing: instructions are fetched in blocks of kFetchInstructions, the next block while the
-// current one is dispatched. A taken branch fetches its block anew.
+// Timing: instructions are fetched in blocks of kFetchInstructions, the next kFetchAhead blocks
+// while the current one is dispatched. A taken branch to none of them fetches its block anew.
 #pragma once
 
 #include <array>
+#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,6 +29,7 @@ struct ProgramRequest {
 class Sequencer : public sc_core::sc_module {
   public:
     static constexpr uint32_t kFetchInstructions = 8;
+    static constexpr uint32_t kFetchAhead = 4;  ///< blocks, beyond the one that is dispatched
     static constexpr uint64_t kWindowInstructions = 2048;  ///< of a program that is made
     MemoryInitiator memory;
 
@@ -56,7 +58,7 @@ class Sequencer : public sc_core::sc_module {
     Step dispatch(const isa::InstructionInfo& info, const isa::Words& words);
     bool enqueue(Unit& unit, const Dispatched& instruction);
     bool fetch(isa::Words& words);
-    bool request_block(FetchBlock& block, uint64_t number);
+    bool request_block(uint64_t number);
     void read_source(FetchBlock& block, uint64_t first, uint64_t count);
     bool wait_for(const auto& ready, const sc_core::sc_event& event);
     bool units_idle() const;
@@ -70,7 +72,8 @@ class Sequencer : public sc_core::sc_module {
     ProgramRequest program_{};
     uint64_t pc_ = 0;
     std::array<uint64_t, isa::kScalarRegisters> scalar_{};
-    FetchBlock current_, next_;
+    FetchBlock current_;
+    std::deque<FetchBlock> ahead_;  ///< asked for, in order
     uint64_t program_cycles_ = 0;
 };
 

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cycles of small programs, counted by hand from docs/timing.md: weights and their shift,
+// synchronisation, programs that are made while they run. One simulation per process.
+#include "testbench/unit/systemc/chip/cores_bench.h"
+
+namespace tandem::sim {
+namespace {
+
+using namespace testbench;
+
+constexpr uint32_t kTileBytes = 32;
+
+class CoreCycles : public CoresTest {
+  protected:
+    uint64_t mxu_cause(Cause cause) {
+        return CoresBench::cause(bench->chip.core(0).mxu().account(), cause);
+    }
+    uint64_t sequencer_cause(Cause cause) {
+        return CoresBench::cause(bench->chip.core(0).sequencer().account(), cause);
+    }
+};
+
+// 8 x 4 array, 500 MHz. Memory: 4 GB/s are 8 bytes a cycle, latency 100 ns are 50 cycles.
+TEST_F(CoreCycles, WaitingForATileIsToldFromItsShift) {
+    make(small_chip(), false);
+    bench->run([&] {
+        ASSERT_FALSE(bench->program(0, {read_weights_of(0, 0, 1),
+                                        set_window(matrix_window(64, 8)),
+                                        matmul({}, 0, 4, 8).encode(), halt()}));
+        const uint64_t fetched = 4 * 32 / 8 + 50;           // 66: four instructions have come
+        const uint64_t arrived = fetched + kTileBytes / 8 + 50;  // 120: the tile is in the FIFO
+        const uint64_t first_beat = arrived + 1;            // 121: at the weight port
+        const uint64_t last_beat = first_beat + 8 - 1;      // 128: row 0 of the tile
+        const uint64_t first_row = last_beat + 1;           // 129: swaps
+        const uint64_t last_commit = first_row + 3 + 8 + 4 + 1;  // 145: R + C + 1 behind its row
+        const uint64_t at_array = fetched + 2 + 1;  // 69: third instruction, and its issue
+        EXPECT_EQ(bench->cycles(), last_commit + 1);
+        EXPECT_EQ(mxu_cause(Cause::kWaitWeights), first_beat - at_array);
+        EXPECT_EQ(mxu_cause(Cause::kWaitShift), first_row - first_beat);
+        EXPECT_EQ(mxu_cause(Cause::kBusy), 4u);
+        EXPECT_EQ(mxu_cause(Cause::kIdle), at_array + (last_commit + 1 - (first_row + 4)));
+    });
+}
+
+TEST_F(CoreCycles, ATileThatStandsInTheFifoIsShiftedBehindTheSwap) {
+    make(small_chip(), false);
+    bench->run([&] {
+        ASSERT_FALSE(bench->program(
+            0, {read_weights_of(0, 0, 2), set_window(matrix_window(64, 8)),
+                matmul({}, 0, 4, 8).encode(), matmul({}, 0, 3, 8, 8).encode(), halt()}));
+        const uint64_t fetched = 5 * 32 / 8 + 50;  // 70
+        const uint64_t first_beat = fetched + kTileBytes / 8 + 50 + 1;  // 125
+        const uint64_t first_row = first_beat + 8;                      // 133: the first swap
+        const uint64_t second_beat = first_row + 1;                     // 134: L(i)
+        const uint64_t second_row = second_beat + 8;                    // 142: the second swap
+        const uint64_t at_array = fetched + 2 + 1;                      // 73
+        EXPECT_EQ(bench->cycles(), second_row + 2 + 8 + 4 + 1 + 1);
+        EXPECT_EQ(mxu_cause(Cause::kWaitWeights), first_beat - at_array);
+        // The first tile's shift, and of the second one what the four rows do not cover.
+        EXPECT_EQ(mxu_cause(Cause::kWaitShift), 8 + (second_row - (first_row + 4)));
+        EXPECT_EQ(mxu_cause(Cause::kBusy), 7u);
+    });
+}
+
+TEST_F(CoreCycles, RowsThatAreManyHideTheShift) {
+    make(small_chip(), false);
+    bench->run([&] {
+        ASSERT_FALSE(bench->program(
+            0, {read_weights_of(0, 0, 2), set_window(matrix_window(64, 8)),
+                matmul({}, 0, 20, 8).encode(), matmul({}, 0, 3, 8, 32).encode(), halt()}));
+        EXPECT_EQ(mxu_cause(Cause::kWaitShift), 8u) << "of the first tile alone";
+        EXPECT_EQ(bench->cycles(), 125u + 8 + 20 + 2 + 8 + 4 + 1 + 1);
+    });
+}
+
+TEST_F(CoreCycles, SynchronisationIsChargedToANopThatWaits) {
+    arch::ChipConfig config = small_chip();
+    make(config, false);
+    config.sequencer.sync_cycles = 100;
+    CoresBench slow("slow", config, false);
+    bench->run([&] {
+        const struct {
+            const char* what;
+            ProgramWords program;
+            uint64_t times;
+        } cases[] = {
+            {"one wait", {nop(signal(5)), nop(wait(5)), halt()}, 1},
+            {"two flags of one nop", {nop(signal(5, 6)), nop(wait(5, 6)), halt()}, 1},
+            {"second flag alone", {nop(signal(5)), nop(wait(0, 5)), halt()}, 1},
+            {"two waits", {nop(signal(5, 6)), nop(wait(5)), nop(wait(6)), halt()}, 2},
+            {"no wait", {nop(), nop(signal(5)), halt()}, 0},
+            {"a unit waits", {nop(signal(5)), read_memory(wait(5), 0, 0, 8), halt()}, 0},
+            {"a scalar", {isa::SetScalar{.header = {}, .rd = 5, .imm = 1}.encode(), halt()}, 0},
+        };
+        for (const auto& each : cases) {
+            const auto flag_before = CoresBench::cause(
+                slow.chip.core().sequencer().account(), Cause::kWaitFlag);
+            ASSERT_FALSE(bench->program(0, each.program)) << each.what;
+            ASSERT_FALSE(slow.program(0, each.program)) << each.what;
+            EXPECT_EQ(slow.cycles(), bench->cycles() + 100 * each.times) << each.what;
+            EXPECT_EQ(CoresBench::cause(slow.chip.core().sequencer().account(), Cause::kWaitFlag) -
+                          flag_before,
+                      100 * each.times)
+                << each.what;
+        }
+    });
+}
+
+TEST_F(CoreCycles, SynchronisationCountsFromTheLastFlag) {
+    arch::ChipConfig config = small_chip();
+    config.sequencer.sync_cycles = 100;
+    make(config, false);
+    bench->run([&] {
+        // The DMA needs 500 ns of latency and 1000 bytes at 4 GB/s: 375 cycles.
+        ASSERT_FALSE(bench->program(
+            0, {read_host(signal(5), 0, 0, 1000), nop(wait(5)), nop(), halt()}));
+        const uint64_t fetched = 4 * 32 / 8 + 50;
+        EXPECT_EQ(bench->cycles(), fetched + 375 + 100 + 2);
+        EXPECT_EQ(sequencer_cause(Cause::kWaitFlag), 375u - 1 + 100);
+        EXPECT_EQ(sequencer_cause(Cause::kBusy), 3u);
+        EXPECT_EQ(sequencer_cause(Cause::kWaitMemory), fetched);
+    });
+}
+
+/// Loads, products and drains in rounds, `count` instructions with the halt.
+ProgramWords rounds(size_t count) {
+    ProgramWords program{set_window(matrix_window(64, 8))};
+    while (program.size() < count) {
+        program.push_back(read_weights_of(0, 0, 1));
+        program.push_back(matmul(signal(1), 0, 5, 8).encode());
+        program.push_back(activate(wait_signal(1, 2), 1024, 2048, 5).encode());
+        program.push_back(nop(wait(2)));
+    }
+    program.resize(count - (count - 1) % 4);
+    while (program.size() < count) program.push_back(nop());
+    program.back() = halt();
+    return program;
+}
+
+TEST_F(CoreCycles, AProgramThatIsMadeTakesAsLongAsOneInMemory) {
+    make(small_chip(), false);
+    CoresBench other("other", small_chip(), false);
+    bench->run([&] {
+        for (size_t count = 1; count < 60; ++count) {
+            const ProgramWords program = rounds(count);
+            ASSERT_FALSE(bench->program(0, program)) << count << " instructions";
+            ASSERT_FALSE(other.made_program(0, program, program.size())) << count;
+            EXPECT_EQ(other.cycles(), bench->cycles()) << count << " instructions";
+        }
+    });
+}
+
+TEST_F(CoreCycles, AProgramThatIsMadeMayBeLongerThanItsWindow) {
+    make(small_chip(), false);
+    CoresBench other("other", small_chip(), false);
+    bench->run([&] {
+        for (const size_t count : {2047, 2048, 2049, 4096}) {
+            const ProgramWords program = rounds(count);
+            ASSERT_FALSE(bench->program(0, program)) << count << " instructions";
+            ASSERT_FALSE(other.made_program(0, program, program.size())) << count;
+            EXPECT_EQ(other.cycles(), bench->cycles()) << count << " instructions";
+        }
+    });
+}
+
+TEST_F(CoreCycles, TheLengthOfAProgramThatIsMadeNeedNotBeKnown) {
+    make(small_chip(), false);
+    CoresBench other("other", small_chip(), false);
+    bench->run([&] {
+        for (const size_t count : {1, 5, 8, 9, 16, 23, 24, 60, 2048, 2050}) {
+            const ProgramWords program = rounds(count);
+            // Fetches are whole, and go on behind the halt until the source has no more.
+            ProgramWords longer = program;
+            longer.resize(count / 8 * 8 + 8, nop());
+            ASSERT_FALSE(bench->program(0, longer)) << count << " instructions";
+            ASSERT_FALSE(other.made_program(0, program, ~uint64_t{0})) << count;
+            EXPECT_EQ(other.cycles(), bench->cycles()) << count << " instructions";
+        }
+        const auto error = other.made_program(0, {nop(), nop()}, ~uint64_t{0});
+        ASSERT_TRUE(error) << "a program without halt";
+        EXPECT_EQ(error->code, arch::DeviceError::kProgramEnd);
+        EXPECT_EQ(error->instruction, 2u);
+    });
+}
+
+}  // namespace
+}  // namespace tandem::sim
