@@ -84,13 +84,17 @@ mxu::MxuShape shape_of(const arch::ChipConfig::Mxu& mxu) {
 
 class WorkloadRun {
   public:
-    WorkloadRun(const workload::Workload& workload, const arch::ChipConfig& config)
+    WorkloadRun(const workload::Workload& workload, const arch::ChipConfig& config,
+                const std::function<void(uint64_t, uint64_t)>& progress)
         : workload_(workload), config_(config) {
         for (uint32_t core = 0; core < config.cores; ++core) {
             programs_.push_back(std::make_unique<WorkloadProgram>(
                 workload, config, compiler::plan_workload(workload, config, core)));
             clocks_.push_back(std::make_unique<LayerClock>(*programs_.back()));
         }
+        for (const auto& layer : workload.layers) runs_ += layer.repeat;
+        if (progress)
+            programs_.front()->set_on_run([this, progress] { progress(++runs_issued_, runs_); });
         sim::Clock::set_resolution();
         sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
         chip_ = std::make_unique<sim::TpuChip>(
@@ -236,6 +240,7 @@ class WorkloadRun {
     std::vector<std::optional<sim::ProgramError>> errors_;
     std::vector<uint64_t> core_cycles_;
     uint64_t array_macs_ = 0;
+    uint64_t runs_ = 0, runs_issued_ = 0;  ///< of layers, on the first core
 };
 
 }  // namespace
@@ -251,8 +256,9 @@ uint64_t WorkloadResult::cause(const std::string& unit, const std::string& name)
     return cycles;
 }
 
-WorkloadResult run_workload(const workload::Workload& workload, const arch::ChipConfig& chip) {
-    return WorkloadRun(workload, chip).run();
+WorkloadResult run_workload(const workload::Workload& workload, const arch::ChipConfig& chip,
+                            const std::function<void(uint64_t, uint64_t)>& progress) {
+    return WorkloadRun(workload, chip, progress).run();
 }
 
 }  // namespace tandem::explore

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -53,7 +54,9 @@ struct WorkloadResult {
 
 /// Throws UserError for what fits no chip, std::logic_error for a broken law. One call per process:
 /// SystemC elaborates once.
-WorkloadResult run_workload(const workload::Workload& workload, const arch::ChipConfig& chip);
+/// `progress` is told how many runs of layers have been issued, and of how many.
+WorkloadResult run_workload(const workload::Workload& workload, const arch::ChipConfig& chip,
+                            const std::function<void(uint64_t, uint64_t)>& progress = {});
 
 /// The same in a child process, so that a process can do it as often as it likes. Errors come back
 /// as they were.

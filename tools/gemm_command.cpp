@@ -13,13 +13,14 @@
 #include "tools/progress.h"
 #include "tools/report.h"
 #include "tools/session.h"
+#include "tools/workload_command.h"
 
 namespace tandem::tools {
 namespace {
 
 struct GemmArguments {
     GemmSize size;
-    std::string chip = "test_16x16", dtype, mode = "functional", json, trace;
+    std::string chip = "test_16x16", dtype, mode = "functional", arrays = "first", json, trace;
     uint64_t seed = 0;
     SessionOptions session;
 };
@@ -31,9 +32,30 @@ void check_dtype(const GemmArguments& a, const arch::ChipConfig& chip) {
             fmt::format("--dtype {}: the array of chip {} is {}", a.dtype, a.chip, own));
 }
 
+/// The product as a layer without data, from device memory and back, on the whole chip.
+int gemm_on_all_arrays(const GemmArguments& a, const arch::ChipConfig& chip) {
+    if (a.mode != "timing" || a.session.backend != "tlm" || !a.trace.empty() ||
+        !a.session.inject.empty() || !a.session.wave.path.empty())
+        throw UserError("--arrays all goes with --mode timing, --backend tlm, and without --trace, "
+                        "--wave and --inject: data and firmware use the first array");
+    check_output_files({{"--json", a.json}}, {});
+    workload::Layer layer;
+    layer.name = layer.where = a.size.to_string();
+    layer.m = a.size.m;
+    layer.k = a.size.k;
+    layer.n = a.size.n;
+    layer.input_elements = layer.m * layer.k;
+    layer.output_elements = layer.m * layer.n;
+    workload::Workload product;
+    product.name = product.file = layer.name;
+    product.layers = {layer};
+    return run_layers_on_chip(product, chip, a.json);
+}
+
 int gemm(GemmArguments a) {
     const auto chip = arch::find_chip(a.chip, chips_dir());
     check_dtype(a, chip);
+    if (a.arrays == "all") return gemm_on_all_arrays(a, chip);
     a.session.functional = a.mode == "functional";
     a.session.trace_path = a.trace;
     a.session.wave_path = "tandem_divergence_gemm.fst";
@@ -95,6 +117,12 @@ void add_gemm_command(CLI::App& app, Action& action) {
         ->capture_default_str();
     command->add_option("--mode", a->mode, "functional: data and time; timing: time only")
         ->check(CLI::IsMember({"functional", "timing"}))
+        ->capture_default_str();
+    command
+        ->add_option("--arrays", a->arrays,
+                     "first: the first array of the first core; all: every array, matrices in device "
+                     "memory, time only")
+        ->check(CLI::IsMember({"first", "all"}))
         ->capture_default_str();
     add_rtl_options(*command, a->session.array);
     add_wave_options(*command, a->session.wave);

@@ -35,7 +35,9 @@ void check_sizes(const GemmSize& size, const arch::ChipConfig& chip) {
         chip.mxu.dtype == arch::Dtype::kInt8 ? n * sizeof(numerics::ChannelParams) : 0;
     const uint64_t activations = (m * k + m * n) * element;
     const uint64_t weights = round_up(k, chip.mxu.rows) * round_up(n, chip.mxu.cols) * element;
-    check_room(size, "matrices A and C", "room in the unified buffer", chip.unified_buffer_bytes,
+    check_room(size, "matrices A and C",
+               "room in the unified buffer (larger ones: --mode timing --arrays all)",
+               chip.unified_buffer_bytes,
                activations + params);
     check_room(size, "matrix B", "room in the device memory",
                std::min<uint64_t>(chip.memory.bytes, UINT32_MAX), weights + params);

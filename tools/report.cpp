@@ -15,6 +15,7 @@ namespace {
 
 using nlohmann::json;
 
+/// Of the first array, the one that is used.
 double utilization(const arch::ChipConfig& chip, const arch::Program& program,
                    const SessionResult& result, uint64_t runs) {
     const double peak = static_cast<double>(result.cycles) * chip.mxu.rows * chip.mxu.cols;
@@ -248,9 +249,11 @@ void print_divergence(const arch::Program& program, const SessionResult& result,
 void print_summary(const arch::ChipConfig& chip, const arch::Program& program,
                    const SessionResult& result, const RunReport& run) {
     const uint64_t runs = runs_of(program, run);
-    fmt::print("{} on {} ({}x{}), backend {}, host {}: {} sample{}\n", program.model, chip.name,
-               chip.mxu.rows, chip.mxu.cols, run.backend, run.host, run.samples,
-               run.samples == 1 ? "" : "s");
+    const std::string array = fmt::format(
+        "{}x{}{}", chip.mxu.rows, chip.mxu.cols,
+        chip.arrays() == 1 ? "" : fmt::format(", the first of {} arrays", chip.arrays()));
+    fmt::print("{} on {} ({}), backend {}, host {}: {} sample{}\n", program.model, chip.name, array,
+               run.backend, run.host, run.samples, run.samples == 1 ? "" : "s");
     if (result.divergence || !result.assertion.empty())
         fmt::print("  stopped at the first difference\n");
     else

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "arch/error.h"
@@ -16,6 +17,7 @@
 #include "tools/command.h"
 #include "tools/output_files.h"
 #include "tools/paths.h"
+#include "tools/progress.h"
 #include "tools/report.h"
 #include "workload/scalesim.h"
 
@@ -65,15 +67,14 @@ json layers_json(const workload::Workload& workload, const explore::WorkloadResu
     return layers;
 }
 
-json chip_report(const WorkloadArguments& a, const workload::Workload& workload,
-                 const explore::WorkloadResult& result, double wall_seconds) {
+json chip_report(const workload::Workload& workload, const explore::WorkloadResult& result, double wall_seconds) {
     json report = {{"report_version", kReportVersion},
                    {"tandem_version", TANDEM_VERSION},
                    {"chip", result.chip},
                    {"backend", "tlm"},
                    {"mode", "timing"},
                    {"timing", "chip"},
-                   {"model", a.file},
+                   {"model", workload.file},
                    {"batch", workload.batch},
                    {"cycles", result.cycles},
                    {"time_ns", result.seconds() * 1e9},
@@ -129,18 +130,6 @@ void print_chip_summary(const workload::Workload& workload, const arch::ChipConf
     }
     fmt::print("  {:.3f} s, {:.0f} MB peak memory\n", wall_seconds,
                static_cast<double>(peak_rss_bytes()) / 1e6);
-}
-
-int run_on_chip(const WorkloadArguments& a, const workload::Workload& workload,
-                const arch::ChipConfig& chip) {
-    const auto start = std::chrono::steady_clock::now();
-    const auto result = explore::run_workload(workload, chip);
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    print_layers(workload, result);
-    print_chip_summary(workload, chip, result, seconds);
-    write_json(a.json, chip_report(a, workload, result, seconds));
-    return kGood;
 }
 
 // The array alone, as SCALE-Sim counts it and as ours has it.
@@ -270,6 +259,21 @@ int run_scalesim(const WorkloadArguments& a, const workload::Workload& workload,
 
 }  // namespace
 
+int run_layers_on_chip(const workload::Workload& workload, const arch::ChipConfig& chip,
+                       const std::string& json_path) {
+    const auto start = std::chrono::steady_clock::now();
+    std::optional<Progress> progress(std::in_place, "layers");
+    const auto result = explore::run_workload(
+        workload, chip, [&](uint64_t done, uint64_t total) { progress->update(done, total); });
+    progress.reset();  // ends its line
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    print_layers(workload, result);
+    print_chip_summary(workload, chip, result, seconds);
+    write_json(json_path, chip_report(workload, result, seconds));
+    return kGood;
+}
+
 bool is_workload(const std::string& file) {
     return file.ends_with(".csv") || file.ends_with(".yaml") || file.ends_with(".yml");
 }
@@ -282,7 +286,7 @@ int run_workload_file(const WorkloadArguments& a) {
         throw UserError("--batch goes with tables; an application file has its own");
     check_output_files({{"--json", a.json}}, {{"MODEL", a.file}});
     return a.timing == "scalesim-ws" ? run_scalesim(a, workload, chip)
-                                     : run_on_chip(a, workload, chip);
+                                     : run_layers_on_chip(workload, chip, a.json);
 }
 
 }  // namespace tandem::tools

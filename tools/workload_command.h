@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "arch/chip_config.h"
 #include "tools/arrays.h"
+#include "workload/workload.h"
 
 namespace tandem::tools {
 
@@ -18,6 +20,10 @@ struct WorkloadArguments {
     ArrayChoice array;
 };
 
+/// Timing mode on the whole chip; writes the report unless the path is empty. Returns the exit
+/// status.
+int run_layers_on_chip(const workload::Workload& workload, const arch::ChipConfig& chip,
+                       const std::string& json_path);
 /// By the file's ending.
 bool is_workload(const std::string& file);
 /// Returns the exit status.

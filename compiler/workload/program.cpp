@@ -161,6 +161,7 @@ void WorkloadProgram::end_chunk() {
 
 void WorkloadProgram::end_run() {
     in_run_ = false;
+    if (on_run_) on_run_();
     if (++run_ < shape().repeat) return;
     run_ = 0;
     marks_.push_back({layer_++, made_ - 1});

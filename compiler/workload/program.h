@@ -12,6 +12,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <vector>
 
 #include "arch/chip_config.h"
@@ -34,6 +35,8 @@ class WorkloadProgram final : public arch::ProgramSource {
                     WorkloadPlan plan);
 
     size_t next(std::span<isa::Words> words) override;
+    /// Told whenever all instructions of one run of a layer have been made.
+    void set_on_run(std::function<void()> listener) { on_run_ = std::move(listener); }
     const WorkloadPlan& plan() const { return plan_; }
     /// Of the layers whose instructions have been made, in order.
     const std::vector<Mark>& marks() const { return marks_; }
@@ -90,6 +93,7 @@ class WorkloadProgram final : public arch::ProgramSource {
     const arch::ChipConfig& chip_;
     const WorkloadPlan plan_;
     std::vector<Mark> marks_;
+    std::function<void()> on_run_;
     std::deque<isa::Words> pending_;
     uint64_t made_ = 0;
 
