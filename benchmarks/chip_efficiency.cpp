@@ -132,8 +132,8 @@ class Study {
 Single kernels on the model in timing mode, on all arrays of all cores, operands and result in
 device memory, int8 with one byte and bf16 with two per element. *Peak* is the share of the
 chip's peak. *Roofline* is the share of what is possible when every operand is moved once: the
-longer of computing at peak and moving at peak bandwidth (weights that have room in a second
-on-chip memory stand there before the run and come from it). *Moved* is the traffic, with
+longer of computing at peak and moving at peak bandwidth of the device memory (a second on-chip
+memory holds weights of networks, not of single products). *Moved* is the traffic, with
 instructions, as a multiple of those bytes; *fetch* the share of the time in which the
 sequencers wait for instructions from memory. *No room*: the weights do not fit device memory,
 or two rows not the buffer. A convolution is 3x3, {} images, as many filters as channels.

@@ -20,16 +20,6 @@ uint64_t bytes_of(uint64_t elements, const arch::ChipConfig& chip) {
     return elements * arch::element_bytes(chip.mxu.dtype);
 }
 
-/// The lowering counts whole tiles there, and so does the question whether they fit.
-bool weights_in_cmem(const workload::Layer& layer, const arch::ChipConfig& chip) {
-    const auto tiles = [](uint64_t elements, uint64_t side) {
-        return (elements + side - 1) / side;
-    };
-    const uint64_t all =
-        tiles(layer.k, chip.mxu.rows) * tiles(layer.n, chip.mxu.cols) * chip.tile_bytes();
-    return all <= chip.cmem.bytes;
-}
-
 }  // namespace
 
 workload::Workload gemm(uint64_t m, uint64_t k, uint64_t n) {
@@ -56,15 +46,11 @@ workload::Workload convolution(uint64_t batch, uint64_t height, uint64_t width, 
 }
 
 double roofline_seconds(const workload::Workload& kernel, const arch::ChipConfig& chip) {
-    const workload::Layer& layer = kernel.layers.front();
-    const double weights = static_cast<double>(bytes_of(layer.weights(), chip));
-    const double all = static_cast<double>(compulsory_bytes(kernel, chip));
-    const bool near = weights_in_cmem(layer, chip);
-    const double from_memory =
-        (near ? all - weights : all) / static_cast<double>(chip.memory.bytes_per_second);
-    const double from_cmem = near ? weights / static_cast<double>(chip.cmem.bytes_per_second) : 0;
-    return std::max({2 * static_cast<double>(layer.macs()) / chip.peak_ops_per_second(),
-                     from_memory, from_cmem});
+    const double computing =
+        2 * static_cast<double>(kernel.layers.front().macs()) / chip.peak_ops_per_second();
+    const double moving = static_cast<double>(compulsory_bytes(kernel, chip)) /
+                          static_cast<double>(chip.memory.bytes_per_second);
+    return std::max(computing, moving);
 }
 
 uint64_t compulsory_bytes(const workload::Workload& kernel, const arch::ChipConfig& chip) {

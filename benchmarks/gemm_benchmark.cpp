@@ -462,6 +462,12 @@ int main(int argc, char** argv) {
 #if TANDEM_OPENBLAS
         if (argc == 2 && std::strcmp(argv[1], "--probe-openblas") == 0) return probe_openblas();
 #endif
+        if (argc > 3 || (argc > 1 && std::isdigit(static_cast<unsigned char>(argv[1][0])) == 0)) {
+            fmt::print(
+                "gemm_benchmark [SIZE [TURNS]]: products of SIZE^3 (1024) against oneDNN and "
+                "OpenBLAS, TURNS (9) turns; JSON on stdout, a table on stderr\n");
+            return argc == 2 && std::strcmp(argv[1], "--help") == 0 ? 0 : 2;
+        }
         pin(argv);
         return benchmark(argc > 1 ? static_cast<uint32_t>(std::stoul(argv[1])) : 1024,
                          argc > 2 ? std::stoi(argv[2]) : 9);

@@ -71,17 +71,6 @@ class LayerClock final : public sim::ChipObserver {
     std::vector<sim::Cycle> ends_;
 };
 
-mxu::MxuShape shape_of(const arch::ChipConfig::Mxu& mxu) {
-    mxu::MxuShape shape;
-    shape.rows = mxu.rows;
-    shape.cols = mxu.cols;
-    shape.accumulator_rows = mxu.accumulator_rows;
-    shape.dtype = mxu.dtype;
-    shape.pipeline = mxu.pipeline;
-    shape.sum4 = mxu.sum4;
-    return shape;
-}
-
 class WorkloadRun {
   public:
     WorkloadRun(const workload::Workload& workload, const arch::ChipConfig& config,
@@ -92,14 +81,16 @@ class WorkloadRun {
                 workload, config, compiler::plan_workload(workload, config, core)));
             clocks_.push_back(std::make_unique<LayerClock>(*programs_.back()));
         }
-        for (const auto& layer : workload.layers) runs_ += layer.repeat;
         if (progress)
-            programs_.front()->set_on_run([this, progress] { progress(++runs_issued_, runs_); });
+            programs_.front()->set_on_wave(
+                [this, progress] { progress(++waves_issued_, programs_.front()->waves()); });
+        // The program is ours and ends; only a memory that is slow enough would look like a hang.
+        config_.sequencer.watchdog_cycles = config_.clock_hz * kPatienceSeconds;
         sim::Clock::set_resolution();
         sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
         chip_ = std::make_unique<sim::TpuChip>(
             "chip", config_, sim::ChipOptions{.functional = false},
-            [&] { return std::make_unique<mxu::TlmMxuEngine>(shape_of(config_.mxu)); });
+            [&] { return std::make_unique<mxu::TlmMxuEngine>(mxu::shape_of(config_.mxu)); });
         host_ = std::make_unique<AnyHost>("host");
         host_->registers.bind(chip_->registers_in());
         chip_->host_out().bind(host_->in);
@@ -169,8 +160,6 @@ class WorkloadRun {
             UnitResult unit{.name = fmt::format("core{}.{}", index, name), .causes = {}};
             for (size_t cause = 0; cause < sim::kCauses; ++cause)
                 unit.causes[std::string(sim::kCauseNames[cause])] = account.cycles()[cause];
-            // A core that is done waits for the others.
-            unit.causes["idle"] += 0;
             result.units.push_back(unit);
         };
         for (const sim::Unit* unit : core.units()) add(unit->basename(), unit->account());
@@ -188,8 +177,8 @@ class WorkloadRun {
         if (count != 0) ends.back() = result.cycles;
         sim::Cycle before = 0;
         for (size_t i = 0; i < count; ++i) {
-            result.layers.push_back({workload_.layers[i].name, ends[i] - before,
-                                     workload_.layers[i].macs()});
+            result.layers.push_back(
+                {workload_.layers[i].name, ends[i] - before, workload_.layers[i].macs()});
             result.macs += workload_.layers[i].macs();
             before = ends[i];
         }
@@ -200,8 +189,8 @@ class WorkloadRun {
         const auto law = [](bool holds, const std::string& what) {
             if (!holds) throw std::logic_error("a law is broken: " + what);
         };
-        law(array_macs_ == result.macs, fmt::format("{} MACs in the arrays, {} in the workload",
-                                                    array_macs_, result.macs));
+        law(array_macs_ == result.macs,
+            fmt::format("{} MACs in the arrays, {} in the workload", array_macs_, result.macs));
         const size_t units_of_core = result.units.size() / config_.cores;
         for (size_t i = 0; i < result.units.size(); ++i) {
             uint64_t sum = 0;
@@ -226,13 +215,16 @@ class WorkloadRun {
             if (layer.rows == 0) continue;
             bytes += layer.k_tiles * layer.n_tiles * config_.tile_bytes();
             if (layer.input == compiler::Place::kMemory) bytes += layer.bytes_in;
-            if (layer.output == compiler::Place::kMemory) bytes += layer.bytes_out / 2;
+            if (layer.output == compiler::Place::kMemory) bytes += layer.bytes_out;
         }
         return bytes;
     }
 
+    /// Of simulated time without any progress.
+    static constexpr uint64_t kPatienceSeconds = 1000;
+
     const workload::Workload& workload_;
-    const arch::ChipConfig config_;
+    arch::ChipConfig config_;
     std::vector<std::unique_ptr<WorkloadProgram>> programs_;
     std::vector<std::unique_ptr<LayerClock>> clocks_;
     std::unique_ptr<sim::TpuChip> chip_;
@@ -240,7 +232,7 @@ class WorkloadRun {
     std::vector<std::optional<sim::ProgramError>> errors_;
     std::vector<uint64_t> core_cycles_;
     uint64_t array_macs_ = 0;
-    uint64_t runs_ = 0, runs_issued_ = 0;  ///< of layers, on the first core
+    uint64_t waves_issued_ = 0;  ///< on the first core
 };
 
 }  // namespace

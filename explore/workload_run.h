@@ -23,17 +23,17 @@ struct LayerResult {
 };
 
 struct UnitResult {
-    std::string name;  ///< e.g. "core0.mxu1"
+    std::string name;                        ///< e.g. "core0.mxu1"
     std::map<std::string, uint64_t> causes;  ///< cycles; they add up to the run's
 };
 
 struct WorkloadResult {
     std::string chip, workload;
     uint64_t clock_hz = 0;
-    uint64_t cycles = 0;       ///< of the longest core
-    uint64_t macs = 0;         ///< of the workload
-    uint64_t rows = 0;         ///< activation rows that entered an array
-    uint64_t tiles = 0;        ///< weight tiles fetched
+    uint64_t cycles = 0;  ///< of the longest core
+    uint64_t macs = 0;    ///< of the workload
+    uint64_t rows = 0;    ///< activation rows that entered an array
+    uint64_t tiles = 0;   ///< weight tiles fetched
     uint64_t instructions = 0;
     uint64_t peak_buffer_bytes = 0;  ///< of the core that needs most
     double peak_macs_per_cycle = 0;
@@ -54,14 +54,13 @@ struct WorkloadResult {
 
 /// Throws UserError for what fits no chip, std::logic_error for a broken law. One call per process:
 /// SystemC elaborates once.
-/// `progress` is told how many runs of layers have been issued, and of how many.
+/// `progress` is told how many waves of blocks have been issued, and of how many.
 WorkloadResult run_workload(const workload::Workload& workload, const arch::ChipConfig& chip,
                             const std::function<void(uint64_t, uint64_t)>& progress = {});
 
 /// The same in a child process, so that a process can do it as often as it likes. Errors come back
 /// as they were.
-WorkloadResult run_workload_apart(const workload::Workload& workload,
-                                  const arch::ChipConfig& chip);
+WorkloadResult run_workload_apart(const workload::Workload& workload, const arch::ChipConfig& chip);
 
 void to_json(nlohmann::json& json, const WorkloadResult& result);
 void from_json(const nlohmann::json& json, WorkloadResult& result);

@@ -40,17 +40,6 @@ std::optional<cosim::ArrayDeclaration> declaration_of(const ArrayChoice& choice)
     return cosim::read_declaration(file);
 }
 
-mxu::MxuShape own_shape(const arch::ChipConfig& chip) {
-    mxu::MxuShape shape;
-    shape.rows = chip.mxu.rows;
-    shape.cols = chip.mxu.cols;
-    shape.accumulator_rows = chip.mxu.accumulator_rows;
-    shape.dtype = chip.mxu.dtype;
-    shape.pipeline = chip.mxu.pipeline;
-    shape.sum4 = chip.mxu.sum4;
-    return shape;
-}
-
 }  // namespace
 
 std::string ArrayChoice::to_string() const {
@@ -62,14 +51,14 @@ std::string ArrayChoice::to_string() const {
 }
 
 mxu::MxuShape array_shape(const arch::ChipConfig& chip, const ArrayChoice& choice) {
-    auto shape = own_shape(chip);
+    auto shape = mxu::shape_of(chip.mxu);
     if (const auto declaration = declaration_of(choice))
         shape.declared = declaration->timing(shape);
     return shape;
 }
 
 LoadedArray load_array(const arch::ChipConfig& chip, const ArrayChoice& choice) {
-    return load_array(own_shape(chip), choice);
+    return load_array(mxu::shape_of(chip.mxu), choice);
 }
 
 LoadedArray load_array(const mxu::MxuShape& shape, const ArrayChoice& choice) {

@@ -36,8 +36,9 @@ void check_dtype(const GemmArguments& a, const arch::ChipConfig& chip) {
 int gemm_on_all_arrays(const GemmArguments& a, const arch::ChipConfig& chip) {
     if (a.mode != "timing" || a.session.backend != "tlm" || !a.trace.empty() ||
         !a.session.inject.empty() || !a.session.wave.path.empty())
-        throw UserError("--arrays all goes with --mode timing, --backend tlm, and without --trace, "
-                        "--wave and --inject: data and firmware use the first array");
+        throw UserError(
+            "--arrays all goes with --mode timing, --backend tlm, and without --trace, "
+            "--wave and --inject: data and firmware use the first array");
     check_output_files({{"--json", a.json}}, {});
     workload::Layer layer;
     layer.name = layer.where = a.size.to_string();
@@ -119,9 +120,10 @@ void add_gemm_command(CLI::App& app, Action& action) {
         ->check(CLI::IsMember({"functional", "timing"}))
         ->capture_default_str();
     command
-        ->add_option("--arrays", a->arrays,
-                     "first: the first array of the first core; all: every array, matrices in device "
-                     "memory, time only")
+        ->add_option(
+            "--arrays", a->arrays,
+            "first: the first array of the first core; all: every array, matrices in device "
+            "memory, time only")
         ->check(CLI::IsMember({"first", "all"}))
         ->capture_default_str();
     add_rtl_options(*command, a->session.array);

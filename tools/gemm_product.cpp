@@ -37,8 +37,7 @@ void check_sizes(const GemmSize& size, const arch::ChipConfig& chip) {
     const uint64_t weights = round_up(k, chip.mxu.rows) * round_up(n, chip.mxu.cols) * element;
     check_room(size, "matrices A and C",
                "room in the unified buffer (larger ones: --mode timing --arrays all)",
-               chip.unified_buffer_bytes,
-               activations + params);
+               chip.unified_buffer_bytes, activations + params);
     check_room(size, "matrix B", "room in the device memory",
                std::min<uint64_t>(chip.memory.bytes, UINT32_MAX), weights + params);
     check_room(size, "all matrices", "room in the host memory", platform::kRamMaxBytes,

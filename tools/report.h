@@ -12,7 +12,7 @@
 
 namespace tandem::tools {
 
-inline constexpr int kReportVersion = 1;
+inline constexpr int kReportVersion = 2;
 
 struct OutputCheck {
     uint64_t samples = 0;

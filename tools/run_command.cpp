@@ -209,9 +209,10 @@ void add_run_command(CLI::App& app, Action& action) {
     auto* command = app.add_subcommand("run", "Run a network on a chip");
     auto a = std::make_shared<RunArguments>();
     command
-        ->add_option("MODEL", a->model,
-                     ".tflite, or .tpu (compiled); or layers without data, timing only: .csv (tables "
-                     "of SCALE-Sim and DeepBench), .yaml (applications)")
+        ->add_option(
+            "MODEL", a->model,
+            ".tflite, or .tpu (compiled); or layers without data, timing only: .csv (tables "
+            "of SCALE-Sim and DeepBench), .yaml (applications)")
         ->required();
     command->add_option("--chip", a->chip, "name of a shipped chip, or a chip file")
         ->capture_default_str();
@@ -230,9 +231,10 @@ void add_run_command(CLI::App& app, Action& action) {
         ->check(CLI::IsMember({"at"}))
         ->capture_default_str();
     command
-        ->add_option("--timing", a->timing,
-                     "chip: the whole chip; scalesim-ws (.csv, .yaml): what SCALE-Sim counts, beside "
-                     "our array's count, which --backend rtl confirms on a sample")
+        ->add_option(
+            "--timing", a->timing,
+            "chip: the whole chip; scalesim-ws (.csv, .yaml): what SCALE-Sim counts, beside "
+            "our array's count, which --backend rtl confirms on a sample")
         ->check(CLI::IsMember({"chip", "scalesim-ws"}))
         ->capture_default_str();
     add_rtl_options(*command, a->session.array);

@@ -67,7 +67,8 @@ json layers_json(const workload::Workload& workload, const explore::WorkloadResu
     return layers;
 }
 
-json chip_report(const workload::Workload& workload, const explore::WorkloadResult& result, double wall_seconds) {
+json chip_report(const workload::Workload& workload, const explore::WorkloadResult& result,
+                 double wall_seconds) {
     json report = {{"report_version", kReportVersion},
                    {"tandem_version", TANDEM_VERSION},
                    {"chip", result.chip},
@@ -92,8 +93,8 @@ json chip_report(const workload::Workload& workload, const explore::WorkloadResu
 }
 
 void print_layers(const workload::Workload& workload, const explore::WorkloadResult& result) {
-    fmt::print("{:<28} {:>34} {:>12} {:>9} {:>7}\n", "layer", "rows x k x columns", "cycles",
-               "us", "of peak");
+    fmt::print("{:<28} {:>34} {:>12} {:>9} {:>7}\n", "layer", "rows x k x columns", "cycles", "us",
+               "of peak");
     for (size_t i = 0; i < workload.layers.size(); ++i) {
         const auto cycles = static_cast<double>(result.layers[i].cycles);
         const auto macs = static_cast<double>(workload.layers[i].macs());
@@ -109,22 +110,24 @@ void print_chip_summary(const workload::Workload& workload, const arch::ChipConf
     const double tops = 2e-12 * static_cast<double>(result.macs) / result.seconds();
     fmt::print("\n{} on {} ({} arrays of {}x{} {}), mode timing\n", workload.name, chip.name,
                chip.arrays(), chip.mxu.rows, chip.mxu.cols, arch::to_string(chip.mxu.dtype));
-    fmt::print("  {} cycles ({:.3f} ms at {:.0f} MHz); {} MACs, {:.2f} TOPS, utilization {:.1f} %\n",
-               result.cycles, result.seconds() * 1e3, static_cast<double>(chip.clock_hz) / 1e6,
-               result.macs, tops, 100 * result.utilization());
-    fmt::print("  {} weight tiles, {} bytes read from memory, {} written, {} from the host, {} to "
-               "it\n",
-               result.tiles, result.traffic_bytes.at("memory_read"),
-               result.traffic_bytes.at("memory_write"), result.traffic_bytes.at("host_to_chip"),
-               result.traffic_bytes.at("chip_to_host"));
+    fmt::print(
+        "  {} cycles ({:.3f} ms at {:.0f} MHz); {} MACs, {:.2f} TOPS, utilization {:.1f} %\n",
+        result.cycles, result.seconds() * 1e3, static_cast<double>(chip.clock_hz) / 1e6,
+        result.macs, tops, 100 * result.utilization());
+    fmt::print(
+        "  {} weight tiles, {} bytes read from memory, {} written, {} from the host, {} to "
+        "it\n",
+        result.tiles, result.traffic_bytes.at("memory_read"),
+        result.traffic_bytes.at("memory_write"), result.traffic_bytes.at("host_to_chip"),
+        result.traffic_bytes.at("chip_to_host"));
     for (const auto& unit : result.units) {
         std::string text;
         for (const auto& cause : sim::kCauseNames) {
             const uint64_t cycles = unit.causes.at(std::string(cause));
             if (cycles != 0)
-                text += fmt::format("  {} {:.1f} %", cause,
-                                    percent(static_cast<double>(cycles),
-                                            static_cast<double>(result.cycles)));
+                text += fmt::format(
+                    "  {} {:.1f} %", cause,
+                    percent(static_cast<double>(cycles), static_cast<double>(result.cycles)));
         }
         fmt::print("  {:<16}{}\n", unit.name, text);
     }
@@ -162,8 +165,8 @@ uint64_t last_commit(const Layer& layer, const LoadedArray& array) {
 }
 
 /// The layers that cost the RTL least, among those that it can take as one block.
-std::vector<size_t> cheapest_layers(const workload::Workload& workload,
-                                    const mxu::MxuShape& shape, uint32_t count) {
+std::vector<size_t> cheapest_layers(const workload::Workload& workload, const mxu::MxuShape& shape,
+                                    uint32_t count) {
     std::vector<size_t> layers;
     for (size_t i = 0; i < workload.layers.size(); ++i)
         if (product(workload.layers[i]) &&
@@ -186,8 +189,7 @@ uint32_t confirm(const WorkloadArguments& a, const workload::Workload& workload,
         const Layer& layer = workload.layers[index];
         Layer once = layer;
         once.repeat = 1;
-        const uint64_t ours =
-            workload::double_buffered_cycles(once, chip.mxu.rows, chip.mxu.cols);
+        const uint64_t ours = workload::double_buffered_cycles(once, chip.mxu.rows, chip.mxu.cols);
         const uint64_t rtl = last_commit(once, array);
         fmt::print("RTL {:<28.28} {:>12} edges, our count {:>12}: {}\n", layer.name, rtl, ours,
                    rtl == ours ? "equal" : "DIFFERENT");
@@ -204,10 +206,8 @@ json count_layers(const workload::Workload& workload, const arch::ChipConfig& ch
                "double-buffered");
     for (size_t i = 0; i < workload.layers.size(); ++i) {
         const Layer& layer = workload.layers[i];
-        const uint64_t scalesim =
-            workload::scalesim_ws_cycles(layer, chip.mxu.rows, chip.mxu.cols);
-        const uint64_t ours =
-            workload::double_buffered_cycles(layer, chip.mxu.rows, chip.mxu.cols);
+        const uint64_t scalesim = workload::scalesim_ws_cycles(layer, chip.mxu.rows, chip.mxu.cols);
+        const uint64_t ours = workload::double_buffered_cycles(layer, chip.mxu.rows, chip.mxu.cols);
         fmt::print("{:<28.28} {:>34} {:>16} {:>16}\n", layer.name, size_text(layer), scalesim,
                    ours);
         layers.push_back({{"index", i},
@@ -246,12 +246,12 @@ int run_scalesim(const WorkloadArguments& a, const workload::Workload& workload,
     report["cycles"] = scalesim;
     report["double_buffered_cycles"] = ours;
     report["macs"] = macs;
-    report["time_ns"] =
-        static_cast<double>(scalesim) * 1e9 / static_cast<double>(chip.clock_hz);
-    fmt::print("\n{} on one {}x{} array of {}: {} cycles as SCALE-Sim counts (weight stationary, no "
-               "stalls),\n  {} with double-buffered weights ({:.3f} times as fast)\n",
-               workload.name, chip.mxu.rows, chip.mxu.cols, chip.name, scalesim, ours,
-               ours == 0 ? 0 : static_cast<double>(scalesim) / static_cast<double>(ours));
+    report["time_ns"] = static_cast<double>(scalesim) * 1e9 / static_cast<double>(chip.clock_hz);
+    fmt::print(
+        "\n{} on one {}x{} array of {}: {} cycles as SCALE-Sim counts (weight stationary, no "
+        "stalls),\n  {} with double-buffered weights ({:.3f} times as fast)\n",
+        workload.name, chip.mxu.rows, chip.mxu.cols, chip.name, scalesim, ours,
+        ours == 0 ? 0 : static_cast<double>(scalesim) / static_cast<double>(ours));
     const uint32_t differ = a.backend == "rtl" ? confirm(a, workload, chip, report) : 0;
     write_json(a.json, report);
     return differ == 0 ? kGood : kMismatch;
@@ -262,7 +262,7 @@ int run_scalesim(const WorkloadArguments& a, const workload::Workload& workload,
 int run_layers_on_chip(const workload::Workload& workload, const arch::ChipConfig& chip,
                        const std::string& json_path) {
     const auto start = std::chrono::steady_clock::now();
-    std::optional<Progress> progress(std::in_place, "layers");
+    std::optional<Progress> progress(std::in_place, "waves");
     const auto result = explore::run_workload(
         workload, chip, [&](uint64_t done, uint64_t total) { progress->update(done, total); });
     progress.reset();  // ends its line

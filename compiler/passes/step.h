@@ -22,8 +22,7 @@ struct Access {
 using AnyInstruction =
     std::variant<isa::Nop, isa::Halt, isa::ReadHost, isa::ReadMemory, isa::WriteHost,
                  isa::ReadWeights, isa::SetWindow, isa::Matmul, isa::Activate, isa::ActivateFloat,
-                 isa::Add,
-                 isa::SetPoolWindow, isa::Pool, isa::Softmax>;
+                 isa::Add, isa::SetPoolWindow, isa::Pool, isa::Softmax>;
 
 struct Step {
     AnyInstruction instruction;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "arch/error.h"
 
@@ -89,9 +90,11 @@ class Planner {
                 bytes(workload_.host_output_elements, workload_.layers.back());
     }
 
-    /// What lies between two layers stays in the buffer if it fits there with what is there already.
+    /// What lies between two layers stays in the buffer if it fits there with what is there
+    /// already.
     void choose_places() {
-        const uint64_t room = usable();
+        // A quarter is kept for what does not stay.
+        const uint64_t room = usable() - usable() / 4;
         uint64_t before = 0;  // bytes that stay between the two layers before
         for (size_t i = 0; i < plan_.layers.size(); ++i) {
             LayerPlan& layer = plan_.layers[i];
@@ -110,10 +113,9 @@ class Planner {
             }
             LayerPlan& next = plan_.layers[i + 1];
             const uint64_t between = std::max(layer.output_bytes, next.input_bytes);
-            const bool whole = !splits_columns(workload_.layers[i]) &&
-                               !splits_columns(workload_.layers[i + 1]);
-            const bool stays =
-                whole && between + before <= (before != 0 ? room : room / 2);
+            const bool whole =
+                !splits_columns(workload_.layers[i]) && !splits_columns(workload_.layers[i + 1]);
+            const bool stays = whole && between + before <= (before != 0 ? room : room / 2);
             layer.output = next.input = stays ? Place::kBuffer : Place::kMemory;
             before = stays ? between : 0;
         }
@@ -156,16 +158,14 @@ class Planner {
         const bool input_below = index % 2 == 0;
         const auto bottom = static_cast<uint32_t>(params_bytes());
         const auto top_of = [&](uint64_t bytes) {
-            return static_cast<uint32_t>(chip_.unified_buffer_bytes -
-                                         std::min(bytes, usable()));
+            return static_cast<uint32_t>(chip_.unified_buffer_bytes - std::min(bytes, usable()));
         };
         plan.input_address = input_below ? bottom : top_of(in);
         plan.output_address = input_below ? top_of(out) : bottom;
     }
 
     bool fits_whole(const LayerPlan& plan, const Layer& layer) const {
-        if (plan.output == Place::kBuffer)
-            return plan.input_bytes + plan.output_bytes <= usable();
+        if (plan.output == Place::kBuffer) return plan.input_bytes + plan.output_bytes <= usable();
         if (!leaves_by_waves(plan)) return plan.input_bytes <= usable() / 2;
         return plan.input_bytes + waves_output_bytes(plan, layer) <= usable();
     }
@@ -178,8 +178,7 @@ class Planner {
     uint64_t waves_output_bytes(const LayerPlan& plan, const Layer& layer) const {
         const uint64_t block = std::min<uint64_t>(chip_.mxu.accumulator_rows / 2, plan.rows) *
                                std::min<uint64_t>(chip_.mxu.cols, plan.cols);
-        return std::min(2 * chip_.mxu.count * block * element_bytes() * layer.passes,
-                        usable() / 4);
+        return std::min(2 * chip_.mxu.count * block * element_bytes() * layer.passes, usable() / 4);
     }
 
     /// The most rows at a time of which two inputs and two outputs fit beside what stays; may be
@@ -205,8 +204,7 @@ class Planner {
         const uint64_t staying =
             fixed + (plan.output == Place::kBuffer ? 0 : waves_output_bytes(sliced, layer));
         const uint64_t room = usable() > staying ? usable() - staying : 0;
-        sliced.slice_tiles =
-            std::min(room / (2 * tile_input_bytes(sliced, layer)), plan.k_tiles);
+        sliced.slice_tiles = std::min(room / (2 * tile_input_bytes(sliced, layer)), plan.k_tiles);
         if (sliced.slice_tiles == 0) return;
         if (plan.chunk_rows == 0 || moved_by_slices(sliced) < moved_by_chunks(plan)) plan = sliced;
     }
@@ -231,8 +229,7 @@ class Planner {
     }
     double moved_by_chunks(const LayerPlan& plan) const {
         const auto chunks = static_cast<double>(divide_up(plan.rows, plan.chunk_rows));
-        const auto fetches =
-            plan.k_tiles > 1 ? static_cast<double>(row_blocks(plan, chip_)) : 1.0;
+        const auto fetches = plan.k_tiles > 1 ? static_cast<double>(row_blocks(plan, chip_)) : 1.0;
         return static_cast<double>(plan.bytes_in) + weight_bytes(plan) * chunks * fetches;
     }
     double moved_by_slices(const LayerPlan& plan) const {
@@ -246,9 +243,10 @@ class Planner {
         const Layer& layer = workload_.layers[index];
         throw UserError(
             layer.where, "layer " + layer.name,
-            fmt::format("a layer of which two rows, or two K tiles of a block, fit into the {} bytes "
-                        "that are free in the unified buffer of {}",
-                        usable() > fixed ? usable() - fixed : 0, chip_.name),
+            fmt::format(
+                "a layer of which two rows, or two K tiles of a block, fit into the {} bytes "
+                "that are free in the unified buffer of {}",
+                usable() > fixed ? usable() - fixed : 0, chip_.name),
             fmt::format("{} bytes of input for {} rows", plan_.layers[index].input_bytes,
                         plan_.layers[index].rows));
     }
@@ -263,13 +261,15 @@ class Planner {
         for (size_t i = 0; i < plan_.layers.size(); ++i) {
             const LayerPlan& layer = plan_.layers[i];
             const uint64_t bytes = layer.k_tiles * layer.n_tiles * chip_.tile_bytes();
-            if (workload_.chained || bytes > chip_.memory.bytes)
+            const std::string room = fmt::format("fit into the {} bytes of device memory of {}",
+                                                 chip_.memory.bytes, chip_.name);
+            if (workload_.chained)
+                throw UserError(workload_.file, "all layers", "weights that together " + room,
+                                fmt::format("{} bytes of weight tiles", plan_.weight_bytes));
+            if (bytes > chip_.memory.bytes)
                 throw UserError(workload_.layers[i].where, "layer " + workload_.layers[i].name,
-                                fmt::format("weights that fit into the {} bytes of device memory "
-                                            "of {}",
-                                            chip_.memory.bytes, chip_.name),
-                                fmt::format("{} bytes of weight tiles",
-                                            workload_.chained ? plan_.weight_bytes : bytes));
+                                "weights that " + room,
+                                fmt::format("{} bytes of weight tiles", bytes));
         }
         for (LayerPlan& layer : plan_.layers) layer.tile_offset = 0;
     }
@@ -285,8 +285,11 @@ class Planner {
 uint64_t row_blocks(const LayerPlan& layer, const arch::ChipConfig& chip) {
     const uint64_t rows = std::min(layer.chunk_rows, layer.rows);
     const uint64_t needed = divide_up(rows, chip.mxu.accumulator_rows / 2);
-    const uint64_t wanted = divide_up(chip.mxu.count, layer.n_tiles);
-    return std::max(needed, std::min(wanted, std::max<uint64_t>(rows / chip.mxu.rows, 1)));
+    const uint64_t most = std::max<uint64_t>(rows / chip.mxu.rows, 1);
+    if (layer.n_tiles >= chip.mxu.count) return needed;
+    // So many that the last wave is full, too.
+    const uint64_t step = chip.mxu.count / std::gcd(layer.n_tiles, uint64_t{chip.mxu.count});
+    return std::max(needed, std::min(divide_up(needed, step) * step, most));
 }
 
 uint64_t waves_of_chunk(const LayerPlan& layer, const arch::ChipConfig& chip) {

@@ -2,7 +2,7 @@
 // How a workload is laid out on a chip: which core does what, what stays in the unified buffer, in
 // which pieces the rest goes through it. All mistakes are told here, before any work is done.
 //
-// Rules, the same for every workload (docs/workloads.md):
+// Rules, the same for every workload (docs/timing_model.md):
 //   cores   share the rows of a layer, or its columns, whichever moves fewer bytes; rows if equal
 //   buffer  what a layer writes stays there for the next one if both fit; else it goes through
 //           device memory: in chunks of rows with all K, for which the weights come again, or in
@@ -24,7 +24,7 @@ enum class Place : uint8_t { kBuffer, kMemory, kHost };
 
 /// One core's share of a layer. Bytes are of the whole share.
 struct LayerPlan {
-    uint64_t rows = 0, cols = 0;  ///< of one product; 0 rows: this core has nothing to do
+    uint64_t rows = 0, cols = 0;        ///< of one product; 0 rows: this core has nothing to do
     uint64_t k_tiles = 0, n_tiles = 0;  ///< n_tiles: of all groups
     uint64_t tile_offset = 0;  ///< of its first weight tile, in bytes from the weights' base
     Place input = Place::kBuffer, output = Place::kBuffer;

@@ -73,6 +73,17 @@ size_t WorkloadProgram::next(std::span<isa::Words> words) {
     return count;
 }
 
+uint64_t WorkloadProgram::waves() const {
+    uint64_t waves = 0;
+    for (size_t i = 0; i < plan_.layers.size(); ++i) {
+        const LayerPlan& layer = plan_.layers[i];
+        if (layer.n_tiles == 0 || layer.rows == 0) continue;
+        waves += workload_.layers[i].repeat * divide_up(layer.rows, layer.chunk_rows) *
+                 waves_of_chunk(layer, chip_);
+    }
+    return waves;
+}
+
 bool WorkloadProgram::advance() {
     if (halted_) return false;
     if (layer_ == plan_.layers.size()) {
@@ -91,6 +102,7 @@ bool WorkloadProgram::advance() {
         multiply(wave);
         drain(wave);
         ++wave_;
+        if (on_wave_) on_wave_();
     } else {
         end_chunk();
     }
@@ -100,7 +112,13 @@ bool WorkloadProgram::advance() {
 uint64_t WorkloadProgram::chunks() const {
     return divide_up(layer_plan().rows, layer_plan().chunk_rows);
 }
-uint64_t WorkloadProgram::chunk_rows() const { return part(layer_plan().rows, chunks(), chunk_); }
+uint64_t WorkloadProgram::chunk_rows(uint64_t chunk) const {
+    return part(layer_plan().rows, chunks(), chunk);
+}
+/// Chunks may differ by a row; no block is without one.
+uint64_t WorkloadProgram::row_blocks(uint64_t chunk) const {
+    return std::min(compiler::row_blocks(layer_plan(), chip_), chunk_rows(chunk));
+}
 
 void WorkloadProgram::begin_run() {
     in_run_ = true;
@@ -135,7 +153,7 @@ void WorkloadProgram::begin_chunk() {
     }
     const auto ask = [&](uint64_t chunk) {
         const uint64_t bytes = part(layer_plan().bytes_in, chunks(), chunk);
-        const uint64_t pieces = row_blocks();
+        const uint64_t pieces = row_blocks(chunk);
         for (uint64_t piece = 0; piece < pieces; ++piece)
             read_in(part(bytes, pieces, piece), chunk >= 2 && piece == 0 ? kFree : uint8_t{0});
     };
@@ -161,7 +179,6 @@ void WorkloadProgram::end_chunk() {
 
 void WorkloadProgram::end_run() {
     in_run_ = false;
-    if (on_run_) on_run_();
     if (++run_ < shape().repeat) return;
     run_ = 0;
     marks_.push_back({layer_++, made_ - 1});
@@ -170,11 +187,12 @@ void WorkloadProgram::end_run() {
 /// Column tiles go to the arrays in turns, all row blocks of a tile to the same one, so that a
 /// single tile can stay. The tiles that are left over are shared by row blocks.
 WorkloadProgram::Wave WorkloadProgram::wave_at(uint64_t index) const {
-    const uint64_t arrays = chip_.mxu.count, tiles = layer_plan().n_tiles, parts = row_blocks();
+    const uint64_t arrays = chip_.mxu.count, tiles = layer_plan().n_tiles,
+                   parts = row_blocks(chunk_);
     const uint64_t full = tiles / arrays, rest = tiles % arrays;
     Wave wave;
     const auto add = [&](uint32_t array, uint64_t tile, uint64_t row_block) {
-        const auto rows = static_cast<uint32_t>(part(chunk_rows(), parts, row_block));
+        const auto rows = static_cast<uint32_t>(part(chunk_rows(chunk_), parts, row_block));
         const uint64_t of_group = tiles / shape().groups;
         const auto cols = static_cast<uint32_t>(std::min<uint64_t>(
             chip_.mxu.cols, layer_plan().cols - tile % of_group * chip_.mxu.cols));
@@ -270,8 +288,7 @@ void WorkloadProgram::ask_slice() {
     ++slices_asked_;
 }
 
-void WorkloadProgram::multiply(const Block& block, uint64_t k_tile, uint64_t pass,
-                               uint8_t signal) {
+void WorkloadProgram::multiply(const Block& block, uint64_t k_tile, uint64_t pass, uint8_t signal) {
     const bool first = k_tile == 0 && pass == 0;
     const bool last = k_tile + 1 == layer_plan().k_tiles && pass + 1 == shape().passes;
     const uint64_t given = blocks_given_[block.array];
@@ -301,9 +318,9 @@ void WorkloadProgram::drain(const Wave& wave) {
     if (layer_plan().output == Place::kBuffer || chip_.sequencer.layer_sync) return;
     emit(signal(kOutput));
     const auto written = static_cast<unsigned __int128>(layer_plan().bytes_out) * elements;
-    write_out(static_cast<uint64_t>(written /
-                                    (layer_plan().rows * layer_plan().cols * shape().groups)),
-              kOutput);
+    write_out(
+        static_cast<uint64_t>(written / (layer_plan().rows * layer_plan().cols * shape().groups)),
+        kOutput);
 }
 
 void WorkloadProgram::activate(const Block& block, uint64_t pass) {
@@ -376,34 +393,40 @@ void WorkloadProgram::pool(uint64_t elements, const isa::Header& header) {
 }
 
 void WorkloadProgram::read_in(uint64_t bytes, uint8_t wait_for) {
-    const bool host = layer_plan().input == Place::kHost;
-    const auto fill = [&](auto read) {
-        read.ub_addr = inside(layer_plan().input_address, bytes);
-        read.bytes = static_cast<uint32_t>(std::min(bytes, chip_.unified_buffer_bytes));
-        read.base = host ? kHostBase : kMemoryBase;
-        read.header.wait_a = wait_for;
-        read.header.signal_a = kInput;
-        emit(read.encode());
-    };
-    if (host)
-        fill(isa::ReadHost{});
-    else
-        fill(isa::ReadMemory{});
+    transfer(&WorkloadProgram::read_piece, bytes, wait_for, kInput);
 }
 
 void WorkloadProgram::write_out(uint64_t bytes, uint8_t wait_for) {
-    const bool host = layer_plan().output == Place::kHost;
-    const auto fill = [&](auto write) {
-        write.ub_addr = inside(layer_plan().output_address, bytes);
-        write.bytes = static_cast<uint32_t>(std::min(bytes, chip_.unified_buffer_bytes));
-        write.base = host ? kHostBase : kMemoryBase;
-        write.header.wait_a = wait_for;
-        emit(write.encode());
-    };
-    if (host)
-        fill(isa::WriteHost{});
-    else
-        fill(isa::WriteMemory{});
+    transfer(&WorkloadProgram::write_piece, bytes, wait_for, 0);
+}
+
+/// As many instructions as it takes with the buffer's size as the most that one can move.
+void WorkloadProgram::transfer(isa::Words (WorkloadProgram::*make)(uint64_t, const isa::Header&)
+                                   const,
+                               uint64_t bytes, uint8_t wait_for, uint8_t signal) {
+    const uint64_t pieces = std::max<uint64_t>(divide_up(bytes, chip_.unified_buffer_bytes), 1);
+    for (uint64_t i = 0; i < pieces; ++i) {
+        isa::Header header{};
+        if (i == 0) header.wait_a = wait_for;
+        if (i + 1 == pieces) header.signal_a = signal;
+        emit((this->*make)(part(bytes, pieces, i), header));
+    }
+}
+
+isa::Words WorkloadProgram::read_piece(uint64_t bytes, const isa::Header& header) const {
+    const uint32_t address = inside(layer_plan().input_address, bytes);
+    const auto count = static_cast<uint32_t>(bytes);
+    if (layer_plan().input == Place::kHost)
+        return isa::ReadHost{header, address, 0, count, kHostBase}.encode();
+    return isa::ReadMemory{header, address, 0, count, kMemoryBase}.encode();
+}
+
+isa::Words WorkloadProgram::write_piece(uint64_t bytes, const isa::Header& header) const {
+    const uint32_t address = inside(layer_plan().output_address, bytes);
+    const auto count = static_cast<uint32_t>(bytes);
+    if (layer_plan().output == Place::kHost)
+        return isa::WriteHost{header, address, 0, count, kHostBase}.encode();
+    return isa::WriteMemory{header, address, 0, count, kMemoryBase}.encode();
 }
 
 /// The address, or less if `bytes` would not fit behind it: only the time of an access counts.

@@ -35,8 +35,10 @@ class WorkloadProgram final : public arch::ProgramSource {
                     WorkloadPlan plan);
 
     size_t next(std::span<isa::Words> words) override;
-    /// Told whenever all instructions of one run of a layer have been made.
-    void set_on_run(std::function<void()> listener) { on_run_ = std::move(listener); }
+    /// Told whenever the instructions of a wave of blocks have been made.
+    void set_on_wave(std::function<void()> listener) { on_wave_ = std::move(listener); }
+    /// Waves of the whole program, about.
+    uint64_t waves() const;
     const WorkloadPlan& plan() const { return plan_; }
     /// Of the layers whose instructions have been made, in order.
     const std::vector<Mark>& marks() const { return marks_; }
@@ -67,7 +69,7 @@ class WorkloadProgram final : public arch::ProgramSource {
     void drain(const Wave& wave);
     void activate(const Block& block, uint64_t pass);
     bool loads_tiles(const Block& block) const;
-    uint64_t row_blocks() const { return compiler::row_blocks(layer_plan(), chip_); }
+    uint64_t row_blocks(uint64_t chunk) const;
 
     // With an input that comes in slices of K.
     void multiply_slices(const Wave& wave);
@@ -78,6 +80,10 @@ class WorkloadProgram final : public arch::ProgramSource {
 
     void read_in(uint64_t bytes, uint8_t wait_for);
     void write_out(uint64_t bytes, uint8_t wait_for);
+    void transfer(isa::Words (WorkloadProgram::*make)(uint64_t bytes, const isa::Header&) const,
+                  uint64_t bytes, uint8_t wait_for, uint8_t signal);
+    isa::Words read_piece(uint64_t bytes, const isa::Header& header) const;
+    isa::Words write_piece(uint64_t bytes, const isa::Header& header) const;
     uint32_t inside(uint64_t address, uint64_t bytes) const;
     void emit(const isa::Words& words) {
         pending_.push_back(words);
@@ -87,13 +93,13 @@ class WorkloadProgram final : public arch::ProgramSource {
     const workload::Layer& shape() const { return workload_.layers[layer_]; }
     const LayerPlan& layer_plan() const { return plan_.layers[layer_]; }
     uint64_t chunks() const;
-    uint64_t chunk_rows() const;
+    uint64_t chunk_rows(uint64_t chunk) const;
 
     const workload::Workload& workload_;
     const arch::ChipConfig& chip_;
     const WorkloadPlan plan_;
     std::vector<Mark> marks_;
-    std::function<void()> on_run_;
+    std::function<void()> on_wave_;
     std::deque<isa::Words> pending_;
     uint64_t made_ = 0;
 
@@ -102,11 +108,11 @@ class WorkloadProgram final : public arch::ProgramSource {
     uint32_t layer_ = 0;
     uint64_t run_ = 0, chunk_ = 0, wave_ = 0;
     bool in_run_ = false, halted_ = false;
-    uint64_t inputs_awaited_ = 0;  ///< pieces of the chunk's input that work has waited for
-    uint64_t slices_asked_ = 0;    ///< of the layer
-    Wave slice_before_;            ///< the blocks of the last slice that has been multiplied
-    bool layer_pending_ = false;   ///< the next layer has to wait for the one before
-    bool fetched_ahead_ = false;   ///< the first wave's weights have been asked for
+    uint64_t inputs_awaited_ = 0;         ///< pieces of the chunk's input that work has waited for
+    uint64_t slices_asked_ = 0;           ///< of the layer
+    Wave slice_before_;                   ///< the blocks of the last slice that has been multiplied
+    bool layer_pending_ = false;          ///< the next layer has to wait for the one before
+    bool fetched_ahead_ = false;          ///< the first wave's weights have been asked for
     std::vector<uint64_t> blocks_given_;  ///< per array, since the program began
 };
 

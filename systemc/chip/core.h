@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One core of a chip: a sequencer, its units, its arrays and its unified buffer. The cores of a chip
-// share device memory and the host bus.
+// One core of a chip: a sequencer, its units, its arrays and its unified buffer. The cores of a
+// chip share device memory and the host bus.
 #pragma once
 
 #include <memory>

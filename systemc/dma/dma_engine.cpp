@@ -5,11 +5,7 @@ namespace tandem::sim {
 
 DmaEngine::DmaEngine(sc_core::sc_module_name name, isa::Unit unit, ChipServices& services,
                      HostLink& host, UnifiedBuffer& ports)
-    : Unit(name, unit, services),
-      buffer("buffer"),
-      memory("memory"),
-      host_(host),
-      ports_(ports) {}
+    : Unit(name, unit, services), buffer("buffer"), memory("memory"), host_(host), ports_(ports) {}
 
 void DmaEngine::execute(const Dispatched& instruction) {
     if (bytes_.empty()) bytes_ = buffer.direct();

@@ -62,8 +62,10 @@ bool HostMemory::transfer(tlm::tlm_generic_payload& payload) {
         return false;
     }
     uint8_t* bytes = data_ + payload.get_address();
-    if (payload.is_read()) std::memcpy(payload.get_data_ptr(), bytes, length);
-    if (payload.is_write()) std::memcpy(bytes, payload.get_data_ptr(), length);
+    uint8_t* data = payload.get_data_ptr();
+    // A transaction without data only takes its time (timing mode).
+    if (data != nullptr && payload.is_read()) std::memcpy(data, bytes, length);
+    if (data != nullptr && payload.is_write()) std::memcpy(bytes, data, length);
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     return true;
 }

@@ -62,9 +62,8 @@ sc_core::sc_time MemoryChannels::end_of(sc_core::sc_time start, uint64_t duratio
     // Each interval begins with a refresh; count time without refreshes.
     const uint64_t usable = refresh_interval_ - refresh_duration_;
     const uint64_t into = start.value() % refresh_interval_;
-    const uint64_t worked =
-        start.value() / refresh_interval_ * usable +
-        (into > refresh_duration_ ? into - refresh_duration_ : 0) + duration;
+    const uint64_t worked = start.value() / refresh_interval_ * usable +
+                            (into > refresh_duration_ ? into - refresh_duration_ : 0) + duration;
     // An end at the very border of an interval lies before the next refresh.
     const uint64_t intervals = worked == 0 ? 0 : (worked - 1) / usable;
     const uint64_t end =

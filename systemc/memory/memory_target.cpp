@@ -41,8 +41,8 @@ void MemoryTarget::b_transport(int, tlm::tlm_generic_payload& transaction,
     // A transaction without data only takes its time (timing mode).
     if (transaction.get_data_ptr() != nullptr) copy(transaction);
     (transaction.is_write() ? bytes_written_ : bytes_read_) += bytes;
-    delay += access_time({transaction.get_address(), bytes,
-                          transaction.get_extension<Urgent>() != nullptr});
+    delay += access_time(
+        {transaction.get_address(), bytes, transaction.get_extension<Urgent>() != nullptr});
     transaction.set_dmi_allowed(true);
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
 }

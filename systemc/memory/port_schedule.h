@@ -23,6 +23,12 @@ class PortSchedule {
     }
     /// The first cycle from `wanted` on at which nobody uses the port.
     Cycle free_from(Cycle wanted) const { return std::max(wanted, busy_until_); }
+    /// In use from `start` for `beats` beats of `bytes`: a beat that is wider than the port takes
+    /// whole cycles, narrower ones share a cycle with others.
+    void take_beats(Cycle start, uint64_t beats, uint64_t bytes) {
+        const uint64_t whole = uint64_t{beat_cycles(bytes)} * bytes_per_cycle_;
+        take(start, beats * (beat_cycles(bytes) > 1 ? whole : bytes));
+    }
     /// In use from `start` for as long as `bytes` take.
     void take(Cycle start, uint64_t bytes) {
         const Cycle cycles = done(start, bytes) - start;

@@ -62,9 +62,8 @@ std::span<const int32_t> Mxu::read_accumulators(uint32_t acc_addr, uint32_t rows
 
 void Mxu::execute(const Dispatched& instruction) {
     if (reader_ == nullptr)
-        reader_ =
-            std::make_unique<ActivationReader>(buffer.direct(), services_.config().mxu.rows,
-                                               element_bytes(services_.config().mxu.dtype));
+        reader_ = std::make_unique<ActivationReader>(buffer.direct(), services_.config().mxu.rows,
+                                                     element_bytes(services_.config().mxu.dtype));
     switch (static_cast<isa::Opcode>(instruction.words[0] & 0xff)) {
         case isa::Opcode::kMatmul:
             matmul(instruction);
@@ -171,8 +170,9 @@ void Mxu::start_block(Block& block, Cycle first_row) {
     }
     account_.charge(Cause::kWaitPort, first_row);
     account_.charge(Cause::kBusy, first_row + block.rows);
-    account_.charge(Cause::kWaitPort, first_row + uint64_t{block.rows} * port.beat_cycles(row_bytes));
-    port.take(first_row, block.rows * row_bytes);
+    account_.charge(Cause::kWaitPort,
+                    first_row + uint64_t{block.rows} * port.beat_cycles(row_bytes));
+    port.take_beats(first_row, block.rows, row_bytes);
 }
 
 /// For an engine that knows when it will tell something: nobody else's activity has to wake it.

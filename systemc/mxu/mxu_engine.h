@@ -16,7 +16,7 @@
 #include <span>
 #include <string_view>
 
-#include "arch/dtype.h"
+#include "arch/chip_config.h"
 
 namespace tandem::mxu {
 
@@ -47,6 +47,16 @@ struct MxuShape {
     Cycle row_delay(uint32_t r) const { return r / pipeline; }
     Cycle col_delay(uint32_t c) const { return c / pipeline; }
 };
+
+/// The array of a chip.
+inline MxuShape shape_of(const arch::ChipConfig::Mxu& mxu) {
+    return {.rows = mxu.rows,
+            .cols = mxu.cols,
+            .accumulator_rows = mxu.accumulator_rows,
+            .dtype = mxu.dtype,
+            .pipeline = mxu.pipeline,
+            .sum4 = mxu.sum4};
+}
 
 /// What is declared, or the systolic array's own.
 constexpr MxuTiming timing(const MxuShape& shape) {

@@ -30,7 +30,9 @@ const Decoding& decoding_of(uint32_t opcode) {
 }
 
 /// The vector unit serves all arrays; only these units stand once per array.
-bool one_per_array(isa::Unit unit) { return unit == isa::Unit::kMxu || unit == isa::Unit::kWeights; }
+bool one_per_array(isa::Unit unit) {
+    return unit == isa::Unit::kMxu || unit == isa::Unit::kWeights;
+}
 
 }  // namespace
 
@@ -161,6 +163,9 @@ bool Sequencer::enqueue(Unit& unit, const Dispatched& instruction) {
 }
 
 /// Waits until ready() holds. False: the program has failed, or nothing has moved for too long.
+///
+/// One notification of the watchdog is under way at a time: a time-out for each wait would stay in
+/// the kernel's queue until its time, though nobody waits for it any more.
 bool Sequencer::wait_for(const auto& ready, const sc_core::sc_event& event) {
     const Clock& clock = services_.clock();
     const sc_core::sc_time patience = clock.time_of(services_.config().sequencer.watchdog_cycles);
@@ -177,7 +182,11 @@ bool Sequencer::wait_for(const auto& ready, const sc_core::sc_event& event) {
             services_.raise_error(arch::DeviceError::kWatchdog, program_counter());
             return false;
         }
-        sc_core::wait(deadline - sc_core::sc_time_stamp(), event | services_.progress());
+        if (sc_core::sc_time_stamp() >= watchdog_at_) {
+            watchdog_at_ = deadline;
+            watchdog_.notify(deadline - sc_core::sc_time_stamp());
+        }
+        sc_core::wait(event | services_.progress() | watchdog_);
     }
 }
 

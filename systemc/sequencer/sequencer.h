@@ -75,6 +75,8 @@ class Sequencer : public sc_core::sc_module {
     FetchBlock current_;
     std::deque<FetchBlock> ahead_;  ///< asked for, in order
     uint64_t program_cycles_ = 0;
+    sc_core::sc_event watchdog_;
+    sc_core::sc_time watchdog_at_;  ///< of its pending notification, or of the last one
 };
 
 }  // namespace tandem::sim

@@ -67,7 +67,7 @@ std::span<const int32_t> VectorUnit::drain(uint32_t array, uint32_t acc_addr, ui
     PortSchedule& port = ports_.write_port;
     wait_until(port.free_from(now()));
     charge(Cause::kWaitPort);
-    port.take(now(), rows * row_bytes);
+    port.take_beats(now(), rows, row_bytes);
     const uint32_t interval =
         std::max(timing_.activate_interval(cols), port.beat_cycles(row_bytes));
     return mxus_[array]->read_accumulators(acc_addr, rows, interval, index);

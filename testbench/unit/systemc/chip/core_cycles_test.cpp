@@ -24,14 +24,13 @@ class CoreCycles : public CoresTest {
 TEST_F(CoreCycles, WaitingForATileIsToldFromItsShift) {
     make(small_chip(), false);
     bench->run([&] {
-        ASSERT_FALSE(bench->program(0, {read_weights_of(0, 0, 1),
-                                        set_window(matrix_window(64, 8)),
+        ASSERT_FALSE(bench->program(0, {read_weights_of(0, 0, 1), set_window(matrix_window(64, 8)),
                                         matmul({}, 0, 4, 8).encode(), halt()}));
-        const uint64_t fetched = 4 * 32 / 8 + 50;           // 66: four instructions have come
+        const uint64_t fetched = 4 * 32 / 8 + 50;                // 66: four instructions have come
         const uint64_t arrived = fetched + kTileBytes / 8 + 50;  // 120: the tile is in the FIFO
-        const uint64_t first_beat = arrived + 1;            // 121: at the weight port
-        const uint64_t last_beat = first_beat + 8 - 1;      // 128: row 0 of the tile
-        const uint64_t first_row = last_beat + 1;           // 129: swaps
+        const uint64_t first_beat = arrived + 1;                 // 121: at the weight port
+        const uint64_t last_beat = first_beat + 8 - 1;           // 128: row 0 of the tile
+        const uint64_t first_row = last_beat + 1;                // 129: swaps
         const uint64_t last_commit = first_row + 3 + 8 + 4 + 1;  // 145: R + C + 1 behind its row
         const uint64_t at_array = fetched + 2 + 1;  // 69: third instruction, and its issue
         EXPECT_EQ(bench->cycles(), last_commit + 1);
@@ -48,7 +47,7 @@ TEST_F(CoreCycles, ATileThatStandsInTheFifoIsShiftedBehindTheSwap) {
         ASSERT_FALSE(bench->program(
             0, {read_weights_of(0, 0, 2), set_window(matrix_window(64, 8)),
                 matmul({}, 0, 4, 8).encode(), matmul({}, 0, 3, 8, 8).encode(), halt()}));
-        const uint64_t fetched = 5 * 32 / 8 + 50;  // 70
+        const uint64_t fetched = 5 * 32 / 8 + 50;                       // 70
         const uint64_t first_beat = fetched + kTileBytes / 8 + 50 + 1;  // 125
         const uint64_t first_row = first_beat + 8;                      // 133: the first swap
         const uint64_t second_beat = first_row + 1;                     // 134: L(i)
@@ -88,13 +87,18 @@ TEST_F(CoreCycles, SynchronisationIsChargedToANopThatWaits) {
             {"two flags of one nop", {nop(signal(5, 6)), nop(wait(5, 6)), halt()}, 1},
             {"second flag alone", {nop(signal(5)), nop(wait(0, 5)), halt()}, 1},
             {"two waits", {nop(signal(5, 6)), nop(wait(5)), nop(wait(6)), halt()}, 2},
+            {"a scalar that waits",
+             {nop(signal(5)), isa::SetScalar{.header = wait(5), .rd = 5, .imm = 1}.encode(),
+              halt()},
+             1},
+            {"a halt that waits", {nop(signal(5)), isa::Halt{.header = wait(5)}.encode()}, 1},
             {"no wait", {nop(), nop(signal(5)), halt()}, 0},
             {"a unit waits", {nop(signal(5)), read_memory(wait(5), 0, 0, 8), halt()}, 0},
             {"a scalar", {isa::SetScalar{.header = {}, .rd = 5, .imm = 1}.encode(), halt()}, 0},
         };
         for (const auto& each : cases) {
-            const auto flag_before = CoresBench::cause(
-                slow.chip.core().sequencer().account(), Cause::kWaitFlag);
+            const auto flag_before =
+                CoresBench::cause(slow.chip.core().sequencer().account(), Cause::kWaitFlag);
             ASSERT_FALSE(bench->program(0, each.program)) << each.what;
             ASSERT_FALSE(slow.program(0, each.program)) << each.what;
             EXPECT_EQ(slow.cycles(), bench->cycles() + 100 * each.times) << each.what;
@@ -112,8 +116,8 @@ TEST_F(CoreCycles, SynchronisationCountsFromTheLastFlag) {
     make(config, false);
     bench->run([&] {
         // The DMA needs 500 ns of latency and 1000 bytes at 4 GB/s: 375 cycles.
-        ASSERT_FALSE(bench->program(
-            0, {read_host(signal(5), 0, 0, 1000), nop(wait(5)), nop(), halt()}));
+        ASSERT_FALSE(
+            bench->program(0, {read_host(signal(5), 0, 0, 1000), nop(wait(5)), nop(), halt()}));
         const uint64_t fetched = 4 * 32 / 8 + 50;
         EXPECT_EQ(bench->cycles(), fetched + 375 + 100 + 2);
         EXPECT_EQ(sequencer_cause(Cause::kWaitFlag), 375u - 1 + 100);

@@ -80,8 +80,9 @@ class CoresBench : public sc_core::sc_module {
     std::optional<sim::ProgramError> made_program(size_t core, const ProgramWords& words,
                                                   uint64_t instructions) {
         ListSource source(words);
-        return measured(core, {core * kProgramBytes, instructions,
-                               {kDeviceData, kData, kData + 0x4000}, &source});
+        return measured(
+            core,
+            {core * kProgramBytes, instructions, {kDeviceData, kData, kData + 0x4000}, &source});
     }
     /// Both at the same time.
     void programs(const ProgramWords& first, const ProgramWords& second) {
@@ -155,8 +156,8 @@ isa::Words on_array(Instruction instruction, uint32_t array) {
 }
 inline isa::Words read_weights_of(uint32_t array, uint32_t offset, uint32_t tiles,
                                   isa::Header header = {}) {
-    return on_array(
-        isa::ReadWeights{.header = header, .offset = offset, .tiles = tiles, .base = 1}, array);
+    return on_array(isa::ReadWeights{.header = header, .offset = offset, .tiles = tiles, .base = 1},
+                    array);
 }
 
 }  // namespace tandem::testbench

@@ -50,8 +50,8 @@ class SeveralArrays : public CoresTest {
     }
     static isa::Words drain(uint32_t array, isa::Header header, uint32_t place,
                             uint16_t acc_addr = 0) {
-        return on_array(
-            activate(header, kOutput + place * kPlace, kParams, kRows, kN, acc_addr), array);
+        return on_array(activate(header, kOutput + place * kPlace, kParams, kRows, kN, acc_addr),
+                        array);
     }
     /// Array a uses tile tiles[a]; the result of array a goes to place a.
     static ProgramWords one_product_each(size_t core, const std::array<uint32_t, kArrays>& tiles) {
@@ -149,9 +149,9 @@ TEST_F(SeveralArrays, AFullFifoHoldsUpItsOwnArrayOnly) {
         const Numbers numbers(3, 6);
         stage(0, numbers);
         // 5 tiles for array 1, whose FIFO has 2 entries; its products come last.
-        ProgramWords program{set_window(matrix_window(64, kK)), read_weights_of(1, 0, 5),
+        ProgramWords program{set_window(matrix_window(64, kK)),     read_weights_of(1, 0, 5),
                              read_weights_of(0, 5 * kTileBytes, 1), multiply(0, signal(1)),
-                             drain(0, wait_signal(1, 2), 0), nop(wait(2))};
+                             drain(0, wait_signal(1, 2), 0),        nop(wait(2))};
         for (uint32_t i = 0; i < 5; ++i) program.push_back(multiply(1, signal(3)));
         program.push_back(nop(wait(3, 3)));
         program.push_back(nop(wait(3, 3)));
@@ -214,8 +214,7 @@ TEST_F(SeveralArrays, AnArrayThatIsNotThereIsABadInstruction) {
                 // All of the core is as good as new afterwards.
                 stage(1, numbers);
                 ASSERT_FALSE(bench->program(1, one_product_each(1, {2, 0, 1})));
-                for (uint32_t a = 0; a < kArrays; ++a)
-                    expect_product(1, numbers, a, (a + 2) % 3);
+                for (uint32_t a = 0; a < kArrays; ++a) expect_product(1, numbers, a, (a + 2) % 3);
             }
     });
 }

@@ -262,9 +262,8 @@ TEST_F(MemoryChannelsTest, RandomTransfersAreThoseOfThePlainSimulation) {
             Memory memory;
             memory.bytes_per_second = 1'000'000 + random.below(2'000'000'000'000);
             memory.channels = static_cast<uint32_t>(1 + random.below(seed % 2 == 0 ? 4 : 40));
-            memory.channel_interleave =
-                static_cast<uint32_t>(random.chance(50) ? 16u << random.below(8)
-                                                        : 16 + random.below(500));
+            memory.channel_interleave = static_cast<uint32_t>(
+                random.chance(50) ? 16u << random.below(8) : 16 + random.below(500));
             memory.efficiency_percent = static_cast<uint32_t>(1 + random.below(100));
             if (random.chance(70)) {
                 memory.refresh_interval_ps = 1000 + random.below(10'000'000);
@@ -300,8 +299,8 @@ TEST_F(MemoryChannelsTest, QueuesAreWorkedOffPicosecondByPicosecond) {
                 for (uint64_t channel = 0; channel < left.size(); ++channel) {
                     bool used = false;
                     for (uint64_t b = 0; b < bytes; ++b)
-                        used |= (address + b) / memory.channel_interleave % memory.channels ==
-                                channel;
+                        used |=
+                            (address + b) / memory.channel_interleave % memory.channels == channel;
                     uint64_t ps = start;
                     for (uint64_t work = left[channel]; used && work != 0; ++ps)
                         work -= !standing_still(ps);
@@ -309,8 +308,8 @@ TEST_F(MemoryChannelsTest, QueuesAreWorkedOffPicosecondByPicosecond) {
                 }
                 ASSERT_EQ(channels.reserve(address, bytes, false).value(),
                           (ends - start) * kFsPerPs)
-                    << "fs; transfer " << i << ": " << bytes << " bytes at " << address
-                    << ", seed " << seed;
+                    << "fs; transfer " << i << ": " << bytes << " bytes at " << address << ", seed "
+                    << seed;
                 const uint64_t pause = random.below(4000);
                 for (uint64_t ps = start; ps < start + pause; ++ps)
                     for (uint64_t& work : left) work -= work != 0 && !standing_still(ps);

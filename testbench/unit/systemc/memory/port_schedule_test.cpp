@@ -15,8 +15,8 @@ using testbench::Seeded;
 
 TEST(PortScheduleTest, ABeatTakesAsManyCyclesAsItIsWide) {
     const PortSchedule port(32);
-    for (const auto& [bytes, cycles] : {std::pair{0, 1}, {1, 1}, {31, 1}, {32, 1}, {33, 2},
-                                        {64, 2}, {65, 3}, {256, 8}})
+    for (const auto& [bytes, cycles] :
+         {std::pair{0, 1}, {1, 1}, {31, 1}, {32, 1}, {33, 2}, {64, 2}, {65, 3}, {256, 8}})
         EXPECT_EQ(port.beat_cycles(static_cast<uint64_t>(bytes)), static_cast<uint32_t>(cycles))
             << bytes << " bytes through 32 a cycle";
 }
@@ -36,6 +36,18 @@ TEST(PortScheduleTest, WhoComesLaterBeginsWhenItIsFree) {
     EXPECT_EQ(port.free_from(12), 20u) << "cycle";
     EXPECT_EQ(port.free_from(25), 25u) << "cycle, long after";
     EXPECT_EQ(port.done(20, 17), 23u) << "cycle";
+}
+
+TEST(PortScheduleTest, ABeatWiderThanThePortTakesWholeCycles) {
+    PortSchedule port(5);
+    port.take_beats(100, 60, 8);
+    EXPECT_EQ(port.free_from(0), 220u) << "60 beats of 2 cycles";
+    port.take_beats(300, 60, 4);
+    EXPECT_EQ(port.free_from(0), 348u) << "240 bytes, narrow beats share cycles";
+    EXPECT_EQ(port.busy_cycles(), 168u);
+    PortSchedule wide(0);
+    wide.take_beats(100, 60, 8);
+    EXPECT_EQ(wide.free_from(100), 100u);
 }
 
 /// Everybody asks for the first free cycle from some wish on and takes the port for a block.
