@@ -43,10 +43,12 @@ class LayerClock final : public sim::ChipObserver {
 
     void on_retire(isa::Unit, uint32_t index, sim::Cycle, sim::Cycle end) override {
         // Instructions retire out of order between units; a layer ends with the last one that is
-        // not behind its mark.
+        // not behind its mark. Behind the last mark is the layer that is being made.
         const auto& marks = program_.marks();
-        while (next_ < marks.size() && marks[next_].instruction < index) ++next_;
-        const size_t layer = find(marks, index);
+        const auto mark = std::lower_bound(
+            marks.begin(), marks.end(), index,
+            [](const WorkloadProgram::Mark& m, uint32_t i) { return m.instruction < i; });
+        const auto layer = static_cast<size_t>(mark - marks.begin());
         if (layer >= ends_.size()) ends_.resize(layer + 1);
         ends_[layer] = std::max(ends_[layer], end);
     }
@@ -59,15 +61,7 @@ class LayerClock final : public sim::ChipObserver {
     }
 
   private:
-    /// Units run at most some layers apart: look back from the front.
-    size_t find(const std::vector<WorkloadProgram::Mark>& marks, uint32_t index) const {
-        size_t layer = std::min(next_, marks.size());
-        while (layer > 0 && marks[layer - 1].instruction >= index) --layer;
-        return layer;
-    }
-
     const WorkloadProgram& program_;
-    size_t next_ = 0;
     std::vector<sim::Cycle> ends_;
 };
 

@@ -108,8 +108,9 @@ void print_layers(const workload::Workload& workload, const explore::WorkloadRes
 void print_chip_summary(const workload::Workload& workload, const arch::ChipConfig& chip,
                         const explore::WorkloadResult& result, double wall_seconds) {
     const double tops = 2e-12 * static_cast<double>(result.macs) / result.seconds();
-    fmt::print("\n{} on {} ({} arrays of {}x{} {}), mode timing\n", workload.name, chip.name,
-               chip.arrays(), chip.mxu.rows, chip.mxu.cols, arch::to_string(chip.mxu.dtype));
+    fmt::print("\n{} on {} ({} array{} of {}x{} {}), mode timing\n", workload.name, chip.name,
+               chip.arrays(), chip.arrays() == 1 ? "" : "s", chip.mxu.rows, chip.mxu.cols,
+               arch::to_string(chip.mxu.dtype));
     fmt::print(
         "  {} cycles ({:.3f} ms at {:.0f} MHz); {} MACs, {:.2f} TOPS, utilization {:.1f} %\n",
         result.cycles, result.seconds() * 1e3, static_cast<double>(chip.clock_hz) / 1e6,

@@ -400,11 +400,11 @@ void WorkloadProgram::write_out(uint64_t bytes, uint8_t wait_for) {
     transfer(&WorkloadProgram::write_piece, bytes, wait_for, 0);
 }
 
-/// As many instructions as it takes with the buffer's size as the most that one can move.
-void WorkloadProgram::transfer(isa::Words (WorkloadProgram::*make)(uint64_t, const isa::Header&)
-                                   const,
+/// As many instructions as it takes: none moves more than buffer or memory hold.
+void WorkloadProgram::transfer(isa::Words (WorkloadProgram::*make)(uint64_t, const isa::Header&),
                                uint64_t bytes, uint8_t wait_for, uint8_t signal) {
-    const uint64_t pieces = std::max<uint64_t>(divide_up(bytes, chip_.unified_buffer_bytes), 1);
+    const uint64_t most = std::min(chip_.unified_buffer_bytes, chip_.memory.bytes);
+    const uint64_t pieces = std::max<uint64_t>(divide_up(bytes, most), 1);
     for (uint64_t i = 0; i < pieces; ++i) {
         isa::Header header{};
         if (i == 0) header.wait_a = wait_for;
@@ -413,20 +413,28 @@ void WorkloadProgram::transfer(isa::Words (WorkloadProgram::*make)(uint64_t, con
     }
 }
 
-isa::Words WorkloadProgram::read_piece(uint64_t bytes, const isa::Header& header) const {
+isa::Words WorkloadProgram::read_piece(uint64_t bytes, const isa::Header& header) {
     const uint32_t address = inside(layer_plan().input_address, bytes);
     const auto count = static_cast<uint32_t>(bytes);
     if (layer_plan().input == Place::kHost)
         return isa::ReadHost{header, address, 0, count, kHostBase}.encode();
-    return isa::ReadMemory{header, address, 0, count, kMemoryBase}.encode();
+    return isa::ReadMemory{header, address, memory_offset(bytes), count, kMemoryBase}.encode();
 }
 
-isa::Words WorkloadProgram::write_piece(uint64_t bytes, const isa::Header& header) const {
+isa::Words WorkloadProgram::write_piece(uint64_t bytes, const isa::Header& header) {
     const uint32_t address = inside(layer_plan().output_address, bytes);
     const auto count = static_cast<uint32_t>(bytes);
     if (layer_plan().output == Place::kHost)
         return isa::WriteHost{header, address, 0, count, kHostBase}.encode();
-    return isa::WriteMemory{header, address, 0, count, kMemoryBase}.encode();
+    return isa::WriteMemory{header, address, memory_offset(bytes), count, kMemoryBase}.encode();
+}
+
+/// One transfer behind the other, from the beginning again at the end: so they meet all channels.
+uint32_t WorkloadProgram::memory_offset(uint64_t bytes) {
+    if (memory_at_ + bytes > std::min(kOffsetWrap, chip_.memory.bytes)) memory_at_ = 0;
+    const uint64_t offset = memory_at_;
+    memory_at_ += bytes;
+    return static_cast<uint32_t>(offset);
 }
 
 /// The address, or less if `bytes` would not fit behind it: only the time of an access counts.

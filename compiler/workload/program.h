@@ -80,10 +80,11 @@ class WorkloadProgram final : public arch::ProgramSource {
 
     void read_in(uint64_t bytes, uint8_t wait_for);
     void write_out(uint64_t bytes, uint8_t wait_for);
-    void transfer(isa::Words (WorkloadProgram::*make)(uint64_t bytes, const isa::Header&) const,
+    void transfer(isa::Words (WorkloadProgram::*make)(uint64_t bytes, const isa::Header&),
                   uint64_t bytes, uint8_t wait_for, uint8_t signal);
-    isa::Words read_piece(uint64_t bytes, const isa::Header& header) const;
-    isa::Words write_piece(uint64_t bytes, const isa::Header& header) const;
+    isa::Words read_piece(uint64_t bytes, const isa::Header& header);
+    isa::Words write_piece(uint64_t bytes, const isa::Header& header);
+    uint32_t memory_offset(uint64_t bytes);
     uint32_t inside(uint64_t address, uint64_t bytes) const;
     void emit(const isa::Words& words) {
         pending_.push_back(words);
@@ -102,6 +103,7 @@ class WorkloadProgram final : public arch::ProgramSource {
     std::function<void()> on_wave_;
     std::deque<isa::Words> pending_;
     uint64_t made_ = 0;
+    uint64_t memory_at_ = 0;  ///< where the next transfer through device memory begins
 
     // Where the program stands: a run of a layer (one of its repetitions), a chunk of its rows, a
     // wave of the chunk.
