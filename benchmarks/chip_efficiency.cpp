@@ -159,7 +159,11 @@ or two rows not the buffer. A convolution is 3x3, {} images, as many filters as 
         }
         return fmt::format(
                    "## Computed and published\n\nComputed from the chip file, published behind it; "
-                   "they may differ by {} %.\n\n",
+                   "they may differ by {} %. The clocks of v5e, v5p and v6e are themselves derived "
+                   "from the "
+                   "published peak, and so is the number of arrays of v6e: there the comparison "
+                   "checks the "
+                   "file, not the machine.\n\n",
                    kPublishedPercent) +
                table({"chip", "peak, T(FL)OPS", "memory, GB/s", "ridge, operations per byte"},
                      rows);

@@ -184,7 +184,7 @@ int run(RunArguments arguments) {
 int run_without_data(const CLI::App& command, const RunArguments& a) {
     for (const char* const option :
          {"--input", "--expect", "--layers", "--output", "--labels", "--count", "--trace", "--wave",
-          "--inject", "--seed", "--host", "--rounding"})
+          "--inject", "--seed", "--host", "--rounding", "--verbose"})
         if (command.get_option(option)->count() != 0)
             throw UserError(a.model, option, "a model with data (.tflite, .tpu)",
                             "a list of layers, which has none");
