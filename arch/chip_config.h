@@ -27,6 +27,9 @@ struct ChipConfig {
         uint32_t accumulator_rows = 0;   ///< each `cols` x 32 bits: int32 or fp32
         uint32_t weight_fifo_tiles = 0;  ///< tiles between device memory and the array
         uint32_t count = 1;              ///< arrays per core, all alike
+
+        uint64_t row_bytes() const { return uint64_t{rows} * element_bytes(dtype); }
+        uint64_t tile_bytes() const { return row_bytes() * cols; }
     } mxu;
 
     uint64_t unified_buffer_bytes = 0;  ///< per core: unified buffer (v1) or VMEM
@@ -82,8 +85,8 @@ struct ChipConfig {
         double ridge_ops_per_byte = 0;
     } published;
 
-    uint64_t row_bytes() const { return uint64_t{mxu.rows} * element_bytes(mxu.dtype); }
-    uint64_t tile_bytes() const { return uint64_t{mxu.rows} * mxu.cols * element_bytes(mxu.dtype); }
+    uint64_t row_bytes() const { return mxu.row_bytes(); }
+    uint64_t tile_bytes() const { return mxu.tile_bytes(); }
     /// Arrays of the whole chip.
     uint32_t arrays() const { return cores * mxu.count; }
     /// Peak of the whole chip in operations per second; a multiply-accumulate counts as two.

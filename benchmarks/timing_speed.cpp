@@ -18,6 +18,7 @@
 #include "benchmarks/efficiency.h"
 #include "benchmarks/resnet50.h"
 #include "benchmarks/study.h"
+#include "explore/pipe.h"
 #include "tools/paths.h"
 
 // The library's main() is not used, but it refers to this.
@@ -79,17 +80,6 @@ struct Ended {
     std::string output;
 };
 
-std::string read_all(int pipe) {
-    std::string text;
-    char piece[65536];
-    for (;;) {
-        const ssize_t got = read(pipe, piece, sizeof piece);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return text;
-        text.append(piece, static_cast<size_t>(got));
-    }
-}
-
 Ended start(const Command& command) {
     int ends[2];
     if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
@@ -107,7 +97,7 @@ Ended start(const Command& command) {
     }
     close(ends[1]);
     Ended ended;
-    ended.output = read_all(ends[0]);
+    ended.output = explore::read_all(ends[0]);
     close(ends[0]);
     rusage usage{};
     while (wait4(child, &ended.status, 0, &usage) < 0 && errno == EINTR) {

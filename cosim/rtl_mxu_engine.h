@@ -65,10 +65,10 @@ class RtlMxuEngine final : public mxu::MxuEngine {
     mxu::MxuShape shape() const override { return shape_; }
     void reset(Cycle cycle) override;
     void push_weights(const mxu::WeightTile& tile) override {
-        push_weights(tile, mxu::share(tile.data));
+        push_weights(tile, mxu::share(tile.data, tile.owner));
     }
     void push_rows(const mxu::RowBlock& block) override {
-        push_rows(block, mxu::share(block.data));
+        push_rows(block, mxu::share(block.data, block.owner));
     }
     /// With data that is shared instead of copied; that of the first argument does not count.
     void push_weights(const mxu::WeightTile& tile, mxu::SharedData data);

@@ -43,13 +43,13 @@ void TandemEngine::reset(Cycle cycle) {
 }
 
 void TandemEngine::push_weights(const mxu::WeightTile& tile) {
-    const auto data = mxu::share(tile.data);
+    const auto data = mxu::share(tile.data, tile.owner);
     tlm_.push_weights(tile, data);
     rtl_.push_weights(tile, data);
 }
 
 void TandemEngine::push_rows(const mxu::RowBlock& block) {
-    const auto data = mxu::share(block.data);
+    const auto data = mxu::share(block.data, block.owner);
     tlm_.push_rows(block, data);
     rtl_.push_rows(block, data);
 }

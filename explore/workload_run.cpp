@@ -76,8 +76,9 @@ class WorkloadRun {
             clocks_.push_back(std::make_unique<LayerClock>(*programs_.back()));
         }
         if (progress)
-            programs_.front()->set_on_wave(
-                [this, progress] { progress(++waves_issued_, programs_.front()->waves()); });
+            programs_.front()->set_on_wave([this, progress, total = programs_.front()->waves()] {
+                progress(++waves_issued_, total);
+            });
         // The program is ours and ends; only a memory that is slow enough would look like a hang.
         config_.sequencer.watchdog_cycles = config_.clock_hz * kPatienceSeconds;
         sim::Clock::set_resolution();

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "arch/error.h"
+#include "explore/pipe.h"
 #include "explore/workload_run.h"
 
 namespace tandem::explore {
@@ -68,17 +69,6 @@ namespace {
         if (sent > 0) at += static_cast<size_t>(sent);
     }
     _exit(0);
-}
-
-std::string read_all(int pipe) {
-    std::string text;
-    char piece[65536];
-    for (;;) {
-        const ssize_t got = read(pipe, piece, sizeof piece);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return text;
-        text.append(piece, static_cast<size_t>(got));
-    }
 }
 
 }  // namespace

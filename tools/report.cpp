@@ -311,6 +311,12 @@ int verdict(const arch::ChipConfig& chip, const arch::Program& program, const Se
 
 }  // namespace
 
+void write_report(const std::string& path, const json& report) {
+    if (path.empty()) return;
+    const std::string text = report.dump(2) + "\n";
+    arch::write_file(path, {text.begin(), text.end()});
+}
+
 OutputCheck compare_outputs(const std::vector<uint8_t>& outputs,
                             const std::vector<uint8_t>& expected, uint64_t sample_bytes) {
     OutputCheck check;
@@ -334,10 +340,7 @@ int conclude(const arch::ChipConfig& chip, const arch::Program& program,
     print_summary(chip, program, result, run);
     if (result.divergence) print_divergence(program, result, run);
     const int status = verdict(chip, program, result, run);
-    if (!json_path.empty()) {
-        const std::string text = make_report(chip, program, result, run).dump(2) + "\n";
-        arch::write_file(json_path, {text.begin(), text.end()});
-    }
+    if (!json_path.empty()) write_report(json_path, make_report(chip, program, result, run));
     return status;
 }
 

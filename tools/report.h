@@ -54,6 +54,9 @@ OutputCheck compare_outputs(const std::vector<uint8_t>& outputs,
 int conclude(const arch::ChipConfig& chip, const arch::Program& program,
              const SessionResult& result, const RunReport& run, const std::string& json_path);
 
+/// Writes a report as JSON, unless the path is empty.
+void write_report(const std::string& path, const nlohmann::json& report);
+
 uint64_t peak_rss_bytes();
 
 }  // namespace tandem::tools

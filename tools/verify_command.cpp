@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "arch/error.h"
-#include "arch/file.h"
 #include "cosim/gtkw.h"
 #include "cosim/random_stream.h"
 #include "cosim/tandem_engine.h"
@@ -16,6 +15,7 @@
 #include "tools/output_files.h"
 #include "tools/paths.h"
 #include "tools/progress.h"
+#include "tools/report.h"
 
 namespace tandem::tools {
 namespace {
@@ -197,8 +197,7 @@ void write_report(const VerifyArguments& a, const LoadedArray& array, const Veri
     if (done.injected) report["injected"] = done.injected->to_string();
     if (done.divergence)
         report["first_divergence"] = divergence_json(*done.divergence, done, shape, again);
-    const std::string text = report.dump(2) + "\n";
-    arch::write_file(a.json, {text.begin(), text.end()});
+    tools::write_report(a.json, report);
 }
 
 /// One engine for all streams, reset before each: an array of its own for every stream would cost

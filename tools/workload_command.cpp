@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "arch/error.h"
-#include "arch/file.h"
 #include "cosim/rtl_mxu_engine.h"
 #include "explore/workload_run.h"
 #include "systemc/kernel/cycle_account.h"
@@ -27,6 +26,9 @@ namespace {
 using nlohmann::json;
 using workload::Layer;
 
+/// Layers that the RTL confirms.
+constexpr uint32_t kConfirmedLayers = 3;
+
 bool product(const Layer& layer) { return layer.m != 0; }
 
 std::string size_text(const Layer& layer) {
@@ -39,10 +41,9 @@ std::string size_text(const Layer& layer) {
 
 double percent(double part, double whole) { return whole == 0 ? 0 : 100 * part / whole; }
 
-void write_json(const std::string& path, const json& report) {
-    if (path.empty()) return;
-    const std::string text = report.dump(2) + "\n";
-    arch::write_file(path, {text.begin(), text.end()});
+json layer_json(size_t index, const Layer& layer, uint64_t cycles) {
+    return {{"index", index}, {"name", layer.name}, {"where", layer.where}, {"m", layer.m},
+            {"k", layer.k},   {"n", layer.n},       {"macs", layer.macs()}, {"cycles", cycles}};
 }
 
 // The whole chip.
@@ -51,18 +52,12 @@ json layers_json(const workload::Workload& workload, const explore::WorkloadResu
     json layers = json::array();
     for (size_t i = 0; i < workload.layers.size(); ++i) {
         const Layer& layer = workload.layers[i];
-        layers.push_back({{"index", i},
-                          {"name", layer.name},
-                          {"where", layer.where},
-                          {"m", layer.m},
-                          {"k", layer.k},
-                          {"n", layer.n},
-                          {"groups", layer.groups},
-                          {"repeat", layer.repeat},
-                          {"cycles", result.layers[i].cycles},
-                          {"macs", layer.macs()},
-                          {"input_elements", layer.input_elements},
-                          {"output_elements", layer.output_elements}});
+        json entry = layer_json(i, layer, result.layers[i].cycles);
+        entry["groups"] = layer.groups;
+        entry["repeat"] = layer.repeat;
+        entry["input_elements"] = layer.input_elements;
+        entry["output_elements"] = layer.output_elements;
+        layers.push_back(entry);
     }
     return layers;
 }
@@ -138,14 +133,10 @@ void print_chip_summary(const workload::Workload& workload, const arch::ChipConf
 
 // The array alone, as SCALE-Sim counts it and as ours has it.
 
-uint64_t tiles_of(const Layer& layer, const mxu::MxuShape& shape) {
-    const auto up = [](uint64_t a, uint64_t b) { return (a + b - 1) / b; };
-    return up(layer.k, shape.rows) * up(layer.n, shape.cols) * layer.groups;
-}
-
 /// Edges that a run of one layer on the RTL takes, about.
 uint64_t rtl_edges(const Layer& layer, const mxu::MxuShape& shape) {
-    return tiles_of(layer, shape) * std::max<uint64_t>(layer.m * layer.passes, shape.rows + 1);
+    return workload::weight_tiles(layer, shape.rows, shape.cols) *
+           std::max<uint64_t>(layer.m * layer.passes, shape.rows + 1);
 }
 
 /// The edge of the last commit on the RTL when everything stands at its ports from edge 0.
@@ -155,7 +146,8 @@ uint64_t last_commit(const Layer& layer, const LoadedArray& array) {
     const std::vector<std::byte> weights(shape.tile_bytes());
     const auto m = static_cast<uint32_t>(layer.m * layer.passes);
     const std::vector<std::byte> rows(m * shape.row_bytes());
-    for (uint64_t tile = 0; tile < tiles_of(layer, shape); ++tile) {
+    const uint64_t tiles = workload::weight_tiles(layer, shape.rows, shape.cols);
+    for (uint64_t tile = 0; tile < tiles; ++tile) {
         engine.push_weights({tile, 0, weights});
         engine.push_rows({tile, 0, m, shape.rows, 0, true, tile != 0, rows});
     }
@@ -186,7 +178,7 @@ uint32_t confirm(const WorkloadArguments& a, const workload::Workload& workload,
     const LoadedArray array = load_array(chip, a.array);
     uint32_t differ = 0;
     report["rtl"] = json::array();
-    for (const size_t index : cheapest_layers(workload, array.shape, a.sample)) {
+    for (const size_t index : cheapest_layers(workload, array.shape, kConfirmedLayers)) {
         const Layer& layer = workload.layers[index];
         Layer once = layer;
         once.repeat = 1;
@@ -211,15 +203,8 @@ json count_layers(const workload::Workload& workload, const arch::ChipConfig& ch
         const uint64_t ours = workload::double_buffered_cycles(layer, chip.mxu.rows, chip.mxu.cols);
         fmt::print("{:<28.28} {:>34} {:>16} {:>16}\n", layer.name, size_text(layer), scalesim,
                    ours);
-        layers.push_back({{"index", i},
-                          {"name", layer.name},
-                          {"where", layer.where},
-                          {"m", layer.m},
-                          {"k", layer.k},
-                          {"n", layer.n},
-                          {"cycles", scalesim},
-                          {"double_buffered_cycles", ours},
-                          {"macs", layer.macs()}});
+        layers.push_back(layer_json(i, layer, scalesim));
+        layers.back()["double_buffered_cycles"] = ours;
     }
     return layers;
 }
@@ -254,7 +239,7 @@ int run_scalesim(const WorkloadArguments& a, const workload::Workload& workload,
         workload.name, chip.mxu.rows, chip.mxu.cols, chip.name, scalesim, ours,
         ours == 0 ? 0 : static_cast<double>(scalesim) / static_cast<double>(ours));
     const uint32_t differ = a.backend == "rtl" ? confirm(a, workload, chip, report) : 0;
-    write_json(a.json, report);
+    write_report(a.json, report);
     return differ == 0 ? kGood : kMismatch;
 }
 
@@ -271,7 +256,7 @@ int run_layers_on_chip(const workload::Workload& workload, const arch::ChipConfi
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     print_layers(workload, result);
     print_chip_summary(workload, chip, result, seconds);
-    write_json(json_path, chip_report(workload, result, seconds));
+    write_report(json_path, chip_report(workload, result, seconds));
     return kGood;
 }
 

@@ -16,7 +16,6 @@ struct WorkloadArguments {
     std::string timing = "chip";  ///< chip: the whole chip; scalesim-ws: that tool's count
     std::string backend = "tlm";  ///< rtl: with scalesim-ws, confirm our count on a sample
     uint32_t batch = 1;
-    uint32_t sample = 3;  ///< layers that the RTL confirms
     ArrayChoice array;
 };
 

@@ -17,6 +17,10 @@ uint64_t tiles(const Layer& layer, uint32_t rows, uint32_t cols) {
 
 }  // namespace
 
+uint64_t weight_tiles(const Layer& layer, uint32_t rows, uint32_t cols) {
+    return tiles(layer, rows, cols) * layer.groups;
+}
+
 uint64_t scalesim_ws_cycles(const Layer& layer, uint32_t rows, uint32_t cols) {
     if (!has_product(layer)) return 0;
     const uint64_t fold = 2 * uint64_t{rows} + cols + layer.m - 2;
@@ -27,7 +31,7 @@ uint64_t double_buffered_cycles(const Layer& layer, uint32_t rows, uint32_t cols
     if (!has_product(layer)) return 0;
     const uint64_t m = layer.m * layer.passes;
     const uint64_t steady = std::max(m, uint64_t{rows} + 1);
-    const uint64_t after_first = (tiles(layer, rows, cols) * layer.groups - 1) * steady;
+    const uint64_t after_first = (weight_tiles(layer, rows, cols) - 1) * steady;
     return (2 * uint64_t{rows} + cols + m + after_first) * layer.repeat;
 }
 

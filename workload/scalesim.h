@@ -10,6 +10,9 @@
 
 namespace tandem::workload {
 
+/// Weight tiles of all groups.
+uint64_t weight_tiles(const Layer& layer, uint32_t rows, uint32_t cols);
+
 /// What SCALE-Sim v2 reports as the layer's total cycles with dataflow `ws` when its buffers never
 /// stall: ceil(K/R) * ceil(N/C) * (2R + C + M - 2) - 1. One fold after the other: R cycles for the
 /// weights, then M + R + C - 2 for the rows and the drain (scalesim/compute/systolic_compute_ws.py,

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/cut.h"
+
 namespace tandem::compiler {
 
 namespace {
@@ -11,22 +13,13 @@ namespace {
 constexpr uint32_t kMostParts = 4;
 constexpr uint32_t kLeastPartRows = 64;
 
-uint64_t divide_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
-
-/// Part i of `total` cut into `parts` parts that differ by at most one.
-uint64_t cut(uint64_t total, uint64_t parts, uint64_t i) { return total * i / parts; }
-
-size_t tile_bytes(const arch::ChipConfig::Mxu& mxu) {
-    return size_t{mxu.rows} * mxu.cols * arch::element_bytes(mxu.dtype);
-}
-
 /// The K tiles of columns n_start.. of a group, zero padded.
 void append_tiles(const MatmulGroup& group, uint32_t n_start, uint32_t n_len,
                   const arch::ChipConfig::Mxu& mxu, std::vector<uint8_t>& out) {
     const size_t element = arch::element_bytes(mxu.dtype);
     for (uint32_t k_start = 0; k_start < group.k; k_start += mxu.rows) {
         const size_t base = out.size();
-        out.resize(base + tile_bytes(mxu));
+        out.resize(base + mxu.tile_bytes());
         const uint32_t k_len = std::min(mxu.rows, group.k - k_start);
         for (uint32_t k = 0; k < k_len; ++k)
             std::memcpy(out.data() + base + size_t{k} * mxu.cols * element,
@@ -45,12 +38,12 @@ TilePlan plan_tiles(const MatmulOp& op, const arch::ChipConfig::Mxu& mxu) {
         for (uint32_t n_start = 0; n_start < group.n; n_start += mxu.cols) {
             MatmulBlock block{
                 .group = g, .n_start = n_start, .n_len = std::min(mxu.cols, group.n - n_start)};
-            block.first_tile = static_cast<uint32_t>(plan.weights.size() / tile_bytes(mxu));
+            block.first_tile = static_cast<uint32_t>(plan.weights.size() / mxu.tile_bytes());
             block.k_tiles = static_cast<uint32_t>(divide_up(group.k, mxu.rows));
             append_tiles(group, n_start, block.n_len, mxu, plan.weights);
             for (uint64_t m = 0; m < m_blocks; ++m) {
-                block.m_start = cut(op.rows, m_blocks, m);
-                block.m_len = static_cast<uint32_t>(cut(op.rows, m_blocks, m + 1) - block.m_start);
+                block.m_start = part_begin(op.rows, m_blocks, m);
+                block.m_len = static_cast<uint32_t>(part(op.rows, m_blocks, m));
                 block.loads_weights = m == 0 || block.k_tiles > 1;
                 plan.blocks.push_back(block);
             }
@@ -73,7 +66,7 @@ std::vector<uint32_t> split_rows(uint32_t rows, const arch::ChipConfig::Mxu& mxu
     const uint32_t parts = std::clamp(rows / least, 1u, kMostParts);
     std::vector<uint32_t> sizes;
     for (uint32_t i = 0; i < parts; ++i)
-        sizes.push_back(static_cast<uint32_t>(cut(rows, parts, i + 1) - cut(rows, parts, i)));
+        sizes.push_back(static_cast<uint32_t>(part(rows, parts, i)));
     return sizes;
 }
 

@@ -4,22 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "arch/error.h"
+#include "compiler/cut.h"
 
 namespace tandem::compiler {
 namespace {
 
 using workload::Layer;
-
-uint64_t divide_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
-
-/// Part `i` of `total` cut into `parts` parts that differ by at most one.
-uint64_t share(uint64_t total, uint64_t parts, uint64_t i) {
-    return total * (i + 1) / parts - total * i / parts;
-}
 
 /// a * b / c without overflow of the product.
 uint64_t scale(uint64_t a, uint64_t b, uint64_t c) {
@@ -58,8 +51,8 @@ class Planner {
         const uint64_t bytes = element_bytes() * layer.passes;
         if (product(layer)) {
             const bool columns = splits_columns(layer);
-            plan.rows = columns ? layer.m : share(layer.m, chip_.cores, core_);
-            plan.cols = columns ? share(layer.n, chip_.cores, core_) : layer.n;
+            plan.rows = columns ? layer.m : part(layer.m, chip_.cores, core_);
+            plan.cols = columns ? part(layer.n, chip_.cores, core_) : layer.n;
             plan.k_tiles = divide_up(layer.k, chip_.mxu.rows);
             plan.n_tiles = divide_up(plan.cols, chip_.mxu.cols) * layer.groups;
             plan.input_bytes = scale(layer.input_elements * bytes, plan.rows, layer.m);
@@ -68,9 +61,9 @@ class Planner {
             plan.tile_offset = plan_.weight_bytes;
             plan_.weight_bytes += plan.k_tiles * plan.n_tiles * chip_.tile_bytes();
         } else {
-            plan.rows = share(layer.elements, chip_.cores, core_);
-            plan.input_bytes = share(layer.input_elements * bytes, chip_.cores, core_);
-            plan.output_bytes = share(layer.output_elements * bytes, chip_.cores, core_);
+            plan.rows = part(layer.elements, chip_.cores, core_);
+            plan.input_bytes = part(layer.input_elements * bytes, chip_.cores, core_);
+            plan.output_bytes = part(layer.output_elements * bytes, chip_.cores, core_);
         }
         plan.bytes_in = plan.input_bytes;
         plan.bytes_out = plan.output_bytes;
@@ -80,7 +73,7 @@ class Planner {
     /// An application may say what comes from the host and goes there.
     void set_host_bytes() {
         const auto bytes = [&](uint64_t elements, const Layer& layer) {
-            return share(elements * layer.passes * element_bytes(), chip_.cores, core_);
+            return part(elements * layer.passes * element_bytes(), chip_.cores, core_);
         };
         if (workload_.host_input_elements != 0)
             plan_.layers.front().bytes_in =

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "arch/geometry.h"
+#include "compiler/cut.h"
 
 namespace tandem::compiler {
 namespace {
@@ -23,16 +24,6 @@ constexpr uint8_t slice_done(uint32_t array) { return static_cast<uint8_t>(37 + 
 
 /// Weight offsets wrap here: an instruction has 32 bits for them, and only time counts.
 constexpr uint64_t kOffsetWrap = uint64_t{1} << 31;
-
-uint64_t divide_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
-
-/// Part `i` of `total` cut into `parts` parts that differ by at most one.
-uint64_t part(uint64_t total, uint64_t parts, uint64_t i) {
-    const auto edge = [&](uint64_t n) {
-        return static_cast<uint64_t>(static_cast<unsigned __int128>(total) * n / parts);
-    };
-    return edge(i + 1) - edge(i);
-}
 
 /// The vector unit's cheapest instruction, to carry signals.
 isa::Words signal(uint8_t flag) {

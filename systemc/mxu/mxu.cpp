@@ -98,11 +98,6 @@ void Mxu::matmul(const Dispatched& instruction) {
     const auto matmul = isa::Matmul::decode(instruction.words);
     check(matmul, instruction.index);
     const uint64_t row_bytes = services_.config().row_bytes();
-    rows_.clear();
-    if (services_.functional()) {
-        rows_.resize(matmul.rows * row_bytes);
-        reader_->read(matmul, rows_.data());
-    }
     const PortSchedule& port = rows_from_.read_port;
     gaps_.clear();
     if (port.beat_cycles(row_bytes) > 1) {
@@ -114,8 +109,7 @@ void Mxu::matmul(const Dispatched& instruction) {
     instruction_of_block_[id % instruction_of_block_.size()] = instruction.index;
     blocks_.push_back(
         {id, matmul.acc_addr, matmul.rows, instruction, from, matmul.new_weights != 0});
-    engine_->push_rows({id, from, matmul.rows, matmul.k_len, matmul.acc_addr,
-                        matmul.new_weights != 0, matmul.accumulate != 0, rows_, gaps_});
+    push_rows(matmul, id, from);
     input_.notify(sc_core::SC_ZERO_TIME);
     account_.charge(Cause::kIdle, now() + 1);  // the cycle of the issue
     macs_ += uint64_t{matmul.rows} * matmul.k_len * matmul.n_len;
@@ -127,6 +121,28 @@ void Mxu::matmul(const Dispatched& instruction) {
     };
     // With a single row the block may be committed before this process runs again.
     while (block() != blocks_.end() && !block()->started) sc_core::wait(happened_);
+}
+
+/// The rows are read once and handed over. Apart from matmul(), so that nothing on the stack of its
+/// process owns memory while it waits.
+void Mxu::push_rows(const isa::Matmul& matmul, uint64_t id, Cycle from) {
+    mxu::RowBlock block{id,
+                        from,
+                        matmul.rows,
+                        matmul.k_len,
+                        matmul.acc_addr,
+                        matmul.new_weights != 0,
+                        matmul.accumulate != 0,
+                        {},
+                        gaps_};
+    if (services_.functional()) {
+        const size_t bytes = matmul.rows * services_.config().row_bytes();
+        auto rows = std::make_shared_for_overwrite<std::byte[]>(bytes);
+        reader_->read(matmul, rows.get());
+        block.data = {rows.get(), bytes};
+        block.owner = std::move(rows);
+    }
+    engine_->push_rows(block);
 }
 
 // Lets the engine run as far ahead as nobody else can interfere: what is pushed at the time of the

@@ -68,6 +68,7 @@ class Mxu final : public Unit {
     bool retires_later(isa::Opcode opcode) const override { return opcode == isa::Opcode::kMatmul; }
     void matmul(const Dispatched& instruction);
     void check(const isa::Matmul& matmul, uint32_t index);
+    void push_rows(const isa::Matmul& matmul, uint64_t id, Cycle from);
     void engine_thread();
     void sleep_until_event(Cycle next);
     void deliver(const mxu::MxuEvent& event);
@@ -79,7 +80,6 @@ class Mxu final : public Unit {
     std::deque<Block> blocks_;  ///< given to the engine, not committed yet
     std::array<uint32_t, 4096> instruction_of_block_{};
     uint64_t blocks_pushed_ = 0;
-    std::vector<std::byte> rows_;
     std::vector<uint32_t> gaps_;  ///< before each row, where the port is narrower than a row
     std::vector<int32_t> read_rows_;
     uint64_t tiles_pushed_ = 0;
