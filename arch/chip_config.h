@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One chip in numbers, read from arch/chips/*.yaml. Every figure carries its unit in the file and
-// its unit in the member's name here.
+// its unit in the member's name here; chip_figures.h has the table of all figures.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,8 @@ namespace tandem::arch {
 struct ChipConfig {
     std::string name;
     std::string description;
+    /// What a command line changed in the file's figures, as it was written: "mxu.count=2".
+    std::vector<std::string> overrides;
     uint64_t clock_hz = 0;
     uint32_t cores = 1;  ///< each with its own sequencer, units and unified buffer
 
@@ -93,22 +95,19 @@ struct ChipConfig {
     double peak_ops_per_second() const;
     /// Operations per byte of device memory at which compute and memory balance.
     double ridge_ops_per_byte() const;
-    /// Of ISA, registers and every figure above; stands in HASH_LO/HI and in program images.
+    /// Of every figure above (the instruction set has a hash of its own); stands in HASH_LO/HI and in program images.
     uint64_t hash() const;
 };
 
 /// Reads a chip file. Unknown keys, missing keys, wrong units and impossible values throw UserError
-/// naming file, key, expected and found.
-ChipConfig load_chip(const std::filesystem::path& file);
-
-/// Networks, and the instructions they become, are int8 so far: throws UserError, naming `origin`,
-/// if the chip's array is not.
-void require_int8_array(const ChipConfig& chip, const std::string& origin);
+/// naming file, key, expected and found. `sets` are changes such as "mxu.count=2" (chip_reader.h).
+ChipConfig load_chip(const std::filesystem::path& file, const std::vector<std::string>& sets = {});
 
 /// Names of the shipped chips, sorted.
 std::vector<std::string> shipped_chips(const std::filesystem::path& chips_dir);
 
 /// A shipped chip by name, or any chip file by path.
-ChipConfig find_chip(const std::string& name_or_file, const std::filesystem::path& chips_dir);
+ChipConfig find_chip(const std::string& name_or_file, const std::filesystem::path& chips_dir,
+                     const std::vector<std::string>& sets = {});
 
 }  // namespace tandem::arch

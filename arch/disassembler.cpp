@@ -30,13 +30,14 @@ std::string source_of(const Program& program, size_t index) {
 
 std::string disassemble(const isa::Words& words) {
     for (const auto& info : isa::kInstructions) {
-        if (static_cast<uint32_t>(info.opcode) != (words[0] & 0xff)) continue;
+        if (static_cast<uint32_t>(info.opcode) != isa::opcode_of(words)) continue;
         std::string text(info.name);
         for (uint32_t i = 0; i < info.field_count; ++i)
             text += field(info.fields[i], isa::get(words, info.fields[i].position));
-        const isa::Header header = isa::Nop::decode(words).header;
+        const isa::Header header = isa::header_of(words);
         return text + flags("wait", header.wait_a, header.wait_b) +
-               flags("signal", header.signal_a, header.signal_b);
+               flags("signal", header.signal_a, header.signal_b) +
+               (header.core != 0 ? fmt::format(" of core {}", header.core - 1) : "");
     }
     return fmt::format(".words {:08x}", fmt::join(words, " "));
 }
@@ -44,7 +45,7 @@ std::string disassemble(const isa::Words& words) {
 std::string disassemble(const Program& program) {
     std::string text =
         fmt::format("; {} for {} (hash {:016x}), batch {}, rounding {}\n", program.model,
-                    program.chip, program.hash, program.batch, program.rounding);
+                    program.chip, program.chip_hash, program.batch, program.rounding);
     text += fmt::format("; {} instructions, {} bytes of data\n", program.instructions.size(),
                         program.data.size());
     for (const auto& node : program.nodes)

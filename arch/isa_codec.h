@@ -10,11 +10,12 @@
 namespace tandem::isa {
 
 inline constexpr uint32_t kInstructionWords = 8;
-inline constexpr uint32_t kInstructionBytes = 32;
-inline constexpr uint32_t kFlagCount = 64;        ///< flag 0 means none
-inline constexpr uint32_t kScalarRegisters = 16;  ///< register 0 is always zero
+inline constexpr uint32_t kInstructionBytes = 4 * kInstructionWords;
 
 using Words = std::array<uint32_t, kInstructionWords>;
+
+/// Of any instruction, known or not.
+inline uint32_t opcode_of(const Words& words) { return words[0] & 0xff; }
 
 struct FieldPosition {
     uint32_t word;

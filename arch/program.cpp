@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arch/program.h"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "arch/error.h"
-#include "arch/file.h"
+#include "arch/container.h"
+#include "base/error.h"
+#include "base/file.h"
 
 namespace tandem::arch {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramNode, index, op, name, macs, output_address, output_bytes,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramNode, index, op, name, macs, in_buffer, output_address, output_bytes,
                                    last_instruction)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramTensor, name, shape, scale, zero_point, bytes)
 
 namespace {
-
-constexpr uint32_t kContainerVersion = 1;
-constexpr char kMagic[4] = {'T', 'P', 'U', 'P'};
-constexpr uint32_t kCode = 0x45444f43, kData = 0x41544144, kMeta = 0x4154454d;
 
 template <class T>
 void append(std::vector<uint8_t>& out, T value) {
@@ -80,7 +78,9 @@ class Reader {
 
 std::string metadata(const Program& program) {
     nlohmann::json json;
-    json["hash"] = program.hash;  // repeated under the checksum
+    // Repeated under the checksum.
+    json["isa_hash"] = program.isa_hash;
+    json["chip_hash"] = program.chip_hash;
     json["chip"] = program.chip;
     json["model"] = program.model;
     json["batch"] = program.batch;
@@ -108,6 +108,23 @@ void read_metadata(const nlohmann::json& json, Program& program) {
                                    entry.at(2).get<uint32_t>(), entry.at(3).get<uint32_t>()});
 }
 
+/// Field by field in the order of arch/container.h.
+void read_header(Reader& reader, const std::string& origin, Program& program) {
+    if (reader.number<uint32_t>("header") != container::kMagic)
+        throw UserError(origin, "header", "a Tandem program (TPUP)", "another kind of file");
+    const auto version = reader.number<uint32_t>("header");
+    if (version != container::kVersion)
+        throw UserError(origin, "container version", std::to_string(container::kVersion),
+                        std::to_string(version) + "; compile the model again");
+    program.isa_hash = reader.number<uint64_t>("header");
+    program.chip_hash = reader.number<uint64_t>("header");
+    if (program.isa_hash != isa::kHash)
+        throw UserError(
+            origin, "instruction set",
+            fmt::format("version {} (hash {:016x})", isa::kVersion, isa::kHash),
+            fmt::format("another one (hash {:016x}); compile the model again", program.isa_hash));
+}
+
 }  // namespace
 
 uint64_t bytes_of(const std::vector<ProgramTensor>& tensors) {
@@ -117,47 +134,44 @@ uint64_t bytes_of(const std::vector<ProgramTensor>& tensors) {
 }
 
 std::vector<uint8_t> serialise(const Program& program) {
-    std::vector<uint8_t> out(kMagic, kMagic + 4);
-    append(out, kContainerVersion);
-    append(out, program.hash);
-    append_section(out, kCode, program.instructions.data(),
+    std::vector<uint8_t> out;
+    append(out, container::kMagic);
+    append(out, container::kVersion);
+    append(out, program.isa_hash);
+    append(out, program.chip_hash);
+    append_section(out, container::kCode, program.instructions.data(),
                    program.instructions.size() * isa::kInstructionBytes);
-    append_section(out, kData, program.data.data(), program.data.size());
+    append_section(out, container::kData, program.data.data(), program.data.size());
     const std::string meta = metadata(program);
-    append_section(out, kMeta, meta.data(), meta.size());
+    append_section(out, container::kMeta, meta.data(), meta.size());
     return out;
 }
 
 Program deserialise(const std::vector<uint8_t>& bytes, const std::string& origin) {
     Reader reader(bytes, origin);
-    if (std::memcmp(reader.take(4, "header"), kMagic, 4) != 0)
-        throw UserError(origin, "header", "a Tandem program (TPUP)", "another kind of file");
-    const auto version = reader.number<uint32_t>("header");
-    if (version != kContainerVersion)
-        throw UserError(origin, "container version", std::to_string(kContainerVersion),
-                        std::to_string(version));
     Program program;
-    program.hash = reader.number<uint64_t>("header");
-    const auto [code, code_bytes] = reader.section(kCode, "CODE");
+    read_header(reader, origin, program);
+    const auto [code, code_bytes] = reader.section(container::kCode, "CODE");
     if (code_bytes % isa::kInstructionBytes != 0)
         throw UserError(origin, "CODE", "whole instructions",
                         std::to_string(code_bytes) + " bytes");
     program.instructions.resize(code_bytes / isa::kInstructionBytes);
     if (code_bytes != 0) std::memcpy(program.instructions.data(), code, code_bytes);
-    const auto [data, data_bytes] = reader.section(kData, "DATA");
+    const auto [data, data_bytes] = reader.section(container::kData, "DATA");
     program.data.assign(data, data + data_bytes);
-    uint64_t stated_hash = 0;
-    const auto [meta, meta_bytes] = reader.section(kMeta, "META");
+    uint64_t stated_isa = 0, stated_chip = 0;
+    const auto [meta, meta_bytes] = reader.section(container::kMeta, "META");
     try {
         const auto json = nlohmann::json::parse(meta, meta + meta_bytes);
-        stated_hash = json.at("hash").get<uint64_t>();
+        stated_isa = json.at("isa_hash").get<uint64_t>();
+        stated_chip = json.at("chip_hash").get<uint64_t>();
         read_metadata(json, program);
     } catch (const nlohmann::json::exception& error) {
         throw UserError(origin, "META", "program metadata", error.what());
     }
-    if (stated_hash != program.hash)
-        throw UserError(origin, "hash", "the same in header and metadata",
-                        "two different ones (corrupt bytes)");
+    if (stated_isa != program.isa_hash || stated_chip != program.chip_hash)
+        throw UserError(origin, "hashes", "the same in header and metadata",
+                        "different ones (corrupt bytes)");
     if (reader.left() != 0)
         throw UserError(origin, "end", "nothing behind the last section",
                         std::to_string(reader.left()) + " bytes");
@@ -169,11 +183,11 @@ Program deserialise(const std::vector<uint8_t>& bytes, const std::string& origin
 }
 
 void write_program(const Program& program, const std::filesystem::path& file) {
-    write_file(file, serialise(program));
+    base::write_file(file, serialise(program));
 }
 
 Program read_program(const std::filesystem::path& file) {
-    return deserialise(read_file(file), file.string());
+    return deserialise(base::read_file(file), file.string());
 }
 
 }  // namespace tandem::arch

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A compiled network: instructions, the bytes that go with them into device memory, and what tools
 // need to speak about it in terms of the source (nodes, tiles, tensors). File format: docs/isa.md
-// has the instructions; the container is described at write_program.
+// has the instructions, arch/container.h the container.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/generated/isa.h"
+#include "arch/instruction_source.h"
 
 namespace tandem::arch {
 
@@ -19,20 +20,12 @@ struct ProgramNode {
     std::string op;      ///< e.g. "CONV_2D"
     std::string name;    ///< name of the output tensor
     uint64_t macs = 0;   ///< useful multiply-accumulates for the whole batch: sum of M*N*K
-    /// Where its output stands in the unified buffer once instruction `last_instruction` has
-    /// retired; bytes == 0 when the node produces nothing there.
+    /// Its output stands whole in the unified buffer at `output_address` once instruction
+    /// `last_instruction` has retired; else it goes through device memory in pieces.
+    bool in_buffer = true;
     uint32_t output_address = 0;
     uint32_t output_bytes = 0;
     uint32_t last_instruction = 0;
-};
-
-/// What one instruction does, in terms of the source.
-struct InstructionSource {
-    int32_t node = -1;  ///< index into Program::nodes, -1: none (set-up, synchronisation)
-    // The tile, for matmul and activate; zero elsewhere.
-    uint32_t m_start = 0;  ///< first row of the product
-    uint32_t n_start = 0;  ///< first output channel
-    uint32_t k_start = 0;  ///< first element of the reduction
 };
 
 struct ProgramTensor {
@@ -47,7 +40,8 @@ struct ProgramTensor {
 uint64_t bytes_of(const std::vector<ProgramTensor>& tensors);
 
 struct Program {
-    uint64_t hash = 0;  ///< ChipConfig::hash() of the chip it was compiled for
+    uint64_t isa_hash = isa::kHash;  ///< of the instruction set that the instructions are in
+    uint64_t chip_hash = 0;          ///< ChipConfig::hash() of the chip it was compiled for
     std::string chip;
     std::string model;  ///< file name of the source
     uint32_t batch = 1;
@@ -60,11 +54,11 @@ struct Program {
     std::vector<ProgramTensor> outputs;  ///< side by side at the host address in register 3
 };
 
-/// Container: "TPUP", u32 container version, u64 hash, then sections {u32 tag, u32 crc32, u64
-/// bytes, payload} in the order CODE, DATA, META (META is UTF-8 JSON), all little-endian.
+/// The container is described in arch/container.h.
 void write_program(const Program& program, const std::filesystem::path& file);
 
-/// Throws UserError for a file that is truncated, corrupt, or of another version.
+/// Throws UserError for a file that is truncated, corrupt, or of another version of the container
+/// or of the instruction set. Whether chip_hash is that of a chip is for the caller to ask.
 Program read_program(const std::filesystem::path& file);
 
 std::vector<uint8_t> serialise(const Program& program);

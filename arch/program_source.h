@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "arch/generated/isa.h"
+#include "arch/instruction_source.h"
 
 namespace tandem::arch {
 
@@ -14,6 +16,9 @@ class ProgramSource {
     virtual ~ProgramSource() = default;
     /// Writes the next instructions and returns how many; fewer than asked for only at the end.
     virtual size_t next(std::span<isa::Words> words) = 0;
+    /// What instruction `index` is for; asked for instructions that have been made a short while
+    /// ago (some thousand before the last one), whenever one of them retires.
+    virtual InstructionSource source(uint64_t /*index*/) const { return {}; }
 };
 
 }  // namespace tandem::arch

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "cosim/array_builder.h"
-#include "tools/paths.h"
+#include "run/paths.h"
 
 namespace {
 
@@ -71,8 +71,8 @@ class Array {
   public:
     Array(const Case& which, const std::filesystem::path& cache) : which_(which) {
         cosim::BuildOptions options;
-        options.rtl_dir = tools::source_dir() / "rtl";
-        options.shim_dir = tools::source_dir() / "cosim";
+        options.rtl_dir = run::source_dir() / "rtl";
+        options.shim_dir = run::source_dir() / "cosim";
         options.cache_dir = cache;
         set_environment("TANDEM_ARRAY_MARCH", which.march);
         set_environment("TANDEM_ARRAY_WAVES", which.waves ? "" : "off");

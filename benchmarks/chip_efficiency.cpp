@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "benchmarks/efficiency.h"
 #include "benchmarks/study.h"
 #include "explore/svg_plot.h"
-#include "tools/paths.h"
+#include "run/paths.h"
 
 // The library's main() is not used, but it refers to this.
 extern "C" int sc_main(int, char*[]) { return 0; }
@@ -40,7 +40,7 @@ const Sizes kQuick = {{128, 1024, 4096}, {1, 128}, {16, 128, 1024}, {56, 7}};
 struct Point {
     uint64_t size;  ///< rows, or channels
     workload::Workload kernel;
-    std::optional<explore::WorkloadResult> result{};  ///< nothing: refused
+    std::optional<run::RunResult> result{};  ///< nothing: refused
     double roofline_seconds = 0;
     uint64_t compulsory = 0;
     double cores = 1;
@@ -52,8 +52,8 @@ struct Point {
     /// Traffic of device memory (the second on-chip memory is in it), as a multiple of what has to
     /// be moved.
     double moved() const {
-        const auto& bytes = result->traffic_bytes;
-        return static_cast<double>(bytes.at("memory_read") + bytes.at("memory_write")) /
+        const auto& bytes = result->traffic;
+        return static_cast<double>(bytes.memory_read + bytes.memory_write) /
                static_cast<double>(compulsory);
     }
     /// Of the time of all sequencers, in which they wait for instructions from memory.
@@ -77,7 +77,7 @@ Point measure(uint64_t size, workload::Workload kernel, const arch::ChipConfig& 
     point.compulsory = compulsory_bytes(point.kernel, chip);
     point.cores = chip.cores;
     try {
-        point.result = explore::run_workload_apart(point.kernel, chip);
+        point.result = run::time_list_apart(point.kernel, chip);
     } catch (const UserError&) {
         // It has no room on this chip: the table says so.
     }
@@ -100,8 +100,8 @@ Chip measure(const arch::ChipConfig& config, const Sizes& sizes) {
 class Study {
   public:
     Study(StudyOptions options, bool quick) : options_(std::move(options)), quick_(quick) {
-        for (const std::string& name : arch::shipped_chips(tools::chips_dir())) {
-            const arch::ChipConfig chip = arch::find_chip(name, tools::chips_dir());
+        for (const std::string& name : arch::shipped_chips(run::chips_dir())) {
+            const arch::ChipConfig chip = arch::find_chip(name, run::chips_dir());
             if (chip.published.peak_ops_per_second == 0) continue;
             fmt::print(stderr, "{}\n", name);
             chips_.push_back(measure(chip, quick ? kQuick : kAll));

@@ -42,6 +42,16 @@ workload::Workload convolution(uint64_t batch, uint64_t height, uint64_t width, 
     layer.k = 9 * channels;
     layer.n = channels;
     layer.input_elements = layer.output_elements = layer.m * channels;
+    layer.convolution = workload::Convolution{.images = batch,
+                                              .height = height,
+                                              .width = width,
+                                              .channels = channels,
+                                              .window = {.kernel_h = 3,
+                                                         .kernel_w = 3,
+                                                         .pad_top = 1,
+                                                         .pad_left = 1,
+                                                         .pad_bottom = 1,
+                                                         .pad_right = 1}};
     return one(layer);
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "arch/chip_config.h"
-#include "explore/workload_run.h"
-#include "workload/workload.h"
+#include "run/graph_run.h"
+#include "compiler/import/tables/layers.h"
 
 namespace tandem::benchmarks {
 

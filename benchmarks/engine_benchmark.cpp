@@ -15,8 +15,8 @@
 
 #include "cosim/rtl_mxu_engine.h"
 #include "cosim/tandem_engine.h"
-#include "systemc/mxu/tlm_mxu_engine.h"
-#include "tools/arrays.h"
+#include "engine/tlm_mxu_engine.h"
+#include "run/arrays.h"
 
 namespace {
 
@@ -40,7 +40,7 @@ struct Load {
 };
 
 /// Runs `blocks` matmuls and returns the seconds they took.
-double run(mxu::MxuEngine& engine, const Load& load, uint32_t blocks, mxu::Cycle& now,
+double run(engine::MxuEngine& engine, const Load& load, uint32_t blocks, engine::Cycle& now,
            uint64_t& id) {
     const auto start = std::chrono::steady_clock::now();
     for (uint32_t block = 0; block < blocks; ++block, ++id) {
@@ -62,21 +62,21 @@ double median(std::vector<double> values) {
 
 nlohmann::json measure(uint32_t size) {
     const uint32_t rows = 1024;
-    const mxu::MxuShape shape{size, size, 2 * rows};
-    const auto library = tools::load_array(shape).library;
+    const engine::MxuShape shape{size, size, 2 * rows};
+    const auto library = run::load_array(shape).library;
     cosim::TandemOptions options;  // with checkpoints, as in a run
-    mxu::TlmMxuEngine tlm(shape);
+    engine::TlmMxuEngine tlm(shape);
     cosim::RtlMxuEngine rtl(shape, library);
     cosim::TandemEngine tandem(shape, library, options);
     const Load load(size, rows);
     std::map<std::string, std::vector<double>> seconds, cycles;
     std::vector<double> ratios;
     const uint32_t blocks = std::max(2u, 1000000u / (size * size) * (size < 64 ? 1 : 2));
-    std::map<std::string, std::pair<mxu::Cycle, uint64_t>> state;
+    std::map<std::string, std::pair<engine::Cycle, uint64_t>> state;
     for (int turn = 0; turn <= kTurns; ++turn) {
-        for (mxu::MxuEngine* engine : std::initializer_list<mxu::MxuEngine*>{&tlm, &rtl, &tandem}) {
+        for (engine::MxuEngine* engine : std::initializer_list<engine::MxuEngine*>{&tlm, &rtl, &tandem}) {
             auto& [now, id] = state[std::string(engine->name())];
-            const mxu::Cycle before = now;
+            const engine::Cycle before = now;
             const double taken = run(*engine, load, blocks, now, id);
             if (turn == 0) continue;  // warm-up
             seconds[std::string(engine->name())].push_back(taken);

@@ -11,7 +11,7 @@
 
 #include "arch/program.h"
 #include "systemc/host/host_system.h"
-#include "tools/paths.h"
+#include "run/paths.h"
 
 namespace {
 
@@ -40,7 +40,7 @@ int main() {
     program.data.resize(16u << 20, 0x5a);
     const auto image = arch::serialise(program);
     host::HostConfig config;
-    config.firmware_elf = tools::firmware_elf();
+    config.firmware_elf = run::firmware_elf();
     host::HostSystem host("host", config);
     NoChip chip("chip");
     sc_core::sc_signal<bool> irq;

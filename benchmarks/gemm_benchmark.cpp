@@ -23,11 +23,11 @@
 #include <random>
 
 #include "arch/bf16.h"
-#include "arch/error.h"
+#include "base/error.h"
 #include "benchmarks/gemm_chips.h"
-#include "systemc/mxu/gemm_bf16.h"
-#include "systemc/mxu/gemm_int8.h"
-#include "tools/paths.h"
+#include "engine/gemm_bf16.h"
+#include "engine/gemm_int8.h"
+#include "run/paths.h"
 
 #if TANDEM_ONEDNN
 #include <dnnl.h>
@@ -219,7 +219,7 @@ void add_int8_library(Contest& contest, Int8Matrices& m) {
 
 void add_int8_kernel(Contest& contest, const Int8Matrices& m) {
     auto tiled = std::make_shared<Tiled<int8_t>>(m);
-    auto gemm = std::make_shared<mxu::GemmInt8>();
+    auto gemm = std::make_shared<engine::GemmInt8>();
     const auto turn = [tiled, gemm] {
         return seconds_of([&] {
             tiled->run([&](const int8_t* rows, const int8_t* tile, bool accumulate, int32_t* sums) {
@@ -227,7 +227,7 @@ void add_int8_kernel(Contest& contest, const Int8Matrices& m) {
             });
         });
     };
-    const std::string name = fmt::format("int8 kernel {}", mxu::to_string(mxu::best_gemm_kernel()));
+    const std::string name = fmt::format("int8 kernel {}", engine::to_string(engine::best_gemm_kernel()));
     contest.add(
         {name, turn, [=, &m] { require(tiled->equals(m.plain), name); }, {"onednn s8s8s32"}});
 }
@@ -309,7 +309,7 @@ Matrices<uint16_t, int32_t> narrow(const FloatMatrices& m) {
 void add_bf16_kernel(Contest& contest, const FloatMatrices& floats) {
     auto m = std::make_shared<Matrices<uint16_t, int32_t>>(narrow(floats));
     auto tiled = std::make_shared<Tiled<uint16_t>>(*m);
-    auto gemm = std::make_shared<mxu::GemmBf16>();
+    auto gemm = std::make_shared<engine::GemmBf16>();
     const auto turn = [tiled, gemm] {
         return seconds_of([&] {
             tiled->run(
@@ -319,7 +319,7 @@ void add_bf16_kernel(Contest& contest, const FloatMatrices& floats) {
                 });
         });
     };
-    const std::string name = fmt::format("bf16 kernel {}", mxu::to_string(mxu::best_bf16_kernel()));
+    const std::string name = fmt::format("bf16 kernel {}", engine::to_string(engine::best_bf16_kernel()));
     contest.add({name, turn, [=] { require(tiled->equals(m->plain), name); }, kSgemm});
 }
 
@@ -327,7 +327,7 @@ void add_bf16_kernel(Contest& contest, const FloatMatrices& floats) {
 
 /// The chips of this table: a name and a configuration.
 std::vector<std::pair<std::string, arch::ChipConfig>> chips() {
-    const auto v1 = arch::find_chip("tpu_v1", tools::chips_dir());
+    const auto v1 = arch::find_chip("tpu_v1", run::chips_dir());
     auto bf16_256 = v1;
     bf16_256.mxu.dtype = arch::Dtype::kBf16;
     auto bf16_128 = bf16_256;
@@ -336,9 +336,9 @@ std::vector<std::pair<std::string, arch::ChipConfig>> chips() {
         {"chip tpu_v1", v1},
         {"chip tpu_v1 with bf16", bf16_256},
         {"chip tpu_v1 with bf16 128x128", bf16_128}};
-    const auto names = arch::shipped_chips(tools::chips_dir());
+    const auto names = arch::shipped_chips(run::chips_dir());
     if (std::ranges::find(names, "tpu_v2") != names.end())
-        list.emplace_back("chip tpu_v2", arch::find_chip("tpu_v2", tools::chips_dir()));
+        list.emplace_back("chip tpu_v2", arch::find_chip("tpu_v2", run::chips_dir()));
     else
         fmt::print(stderr, "tpu_v2: no such chip, left out\n");
     return list;

@@ -44,7 +44,23 @@ class Builder {
                   uint64_t kernel, uint64_t stride) {
         const uint64_t out = image / stride;
         product(name, out * out, kernel * kernel * channels, filters, image * image * channels);
-        net_.layers.back().kind = workload::LayerKind::kConvolution;
+        workload::Layer& layer = net_.layers.back();
+        layer.kind = workload::LayerKind::kConvolution;
+        // As much padding as the outputs need, the odd line below and on the right.
+        const auto side = static_cast<int64_t>(kernel), step = static_cast<int64_t>(stride);
+        const int64_t padding = compiler::same_padding(static_cast<int64_t>(image), side, step, 1);
+        layer.convolution = workload::Convolution{.images = 1,
+                                                  .height = image,
+                                                  .width = image,
+                                                  .channels = channels,
+                                                  .window = {.kernel_h = side,
+                                                             .kernel_w = side,
+                                                             .stride_h = step,
+                                                             .stride_w = step,
+                                                             .pad_top = padding / 2,
+                                                             .pad_left = padding / 2,
+                                                             .pad_bottom = padding - padding / 2,
+                                                             .pad_right = padding - padding / 2}};
     }
 
     void product(const char* name, uint64_t m, uint64_t k, uint64_t n, uint64_t input) {

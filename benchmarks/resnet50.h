@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "workload/workload.h"
+#include "compiler/import/tables/layers.h"
 
 namespace tandem::benchmarks {
 

@@ -8,12 +8,12 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "benchmarks/scaled_chip.h"
 #include "benchmarks/study.h"
 #include "explore/svg_plot.h"
-#include "explore/workload_run.h"
-#include "tools/paths.h"
+#include "run/graph_run.h"
+#include "run/paths.h"
 
 // The library's main() is not used, but it refers to this.
 extern "C" int sc_main(int, char*[]) { return 0; }
@@ -22,7 +22,7 @@ namespace {
 
 using namespace tandem;
 using namespace tandem::benchmarks;
-using explore::WorkloadResult;
+
 
 constexpr const char* kCommand =
     "build/release/benchmarks/scaling_study --markdown docs/scaling_study.md --svg docs/images";
@@ -33,7 +33,7 @@ constexpr double kFastClockHz = 1050e6;
 constexpr uint64_t kFree = 1000;  ///< times faster: no time any more
 
 /// Of one chip, by application.
-using Results = std::map<std::string, WorkloadResult>;
+using Results = std::map<std::string, run::RunResult>;
 using Figures = std::map<std::string, double>;
 
 struct Variant {
@@ -50,9 +50,9 @@ class Study {
             std::ranges::transform(file, file.begin(),
                                    [](unsigned char c) { return std::tolower(c); });
             workloads_[name] = workload::load_application(
-                tools::source_dir() / "workload/applications" / (file + ".yaml"));
+                run::source_dir() / "models/applications" / (file + ".yaml"));
         }
-        chip_ = arch::find_chip("tpu_v1", tools::chips_dir());
+        chip_ = arch::find_chip("tpu_v1", run::chips_dir());
         base_ = run(chip_);
     }
 
@@ -75,7 +75,7 @@ class Study {
     Results run(const arch::ChipConfig& chip) const {
         Results results;
         for (const auto& [name, workload] : workloads_)
-            results[name] = explore::run_workload_apart(workload, chip);
+            results[name] = run::time_list_apart(workload, chip);
         return results;
     }
 
@@ -133,7 +133,7 @@ class Study {
         std::string text = fmt::format(
             R"(Repeat with `{}`.
 
-The six applications of isca17 (Jouppi et al., ISCA 2017; `workload/applications/`) on the model
+The six applications of isca17 (Jouppi et al., ISCA 2017; `models/applications/`) on the model
 of `tpu_v1` in timing mode, one property of the chip scaled at a time, as in the paper's Figure
 11. Performance is the inverse of an inference batch's time, relative to the chip as it is. Data
 from and to the host are in the time, the host's own work is not.
@@ -215,7 +215,7 @@ often a tile is fetched, once for each half of the accumulators that a layer's r
     }
 
     Row causes_row(const std::string& name, uint32_t side, const std::string& application,
-                   const WorkloadResult& result) const {
+                   const run::RunResult& result) const {
         const auto cycles = static_cast<double>(result.cycles);
         const auto percent = [&](double part) {
             return fmt::format("{:.1f}", 100 * part / cycles);
@@ -334,7 +334,7 @@ with the memory of TPU v1.
             return fmt::format("{:.2f} weighted and {:.2f} geometric", weighted_mean(variant.gains),
                                geometric_mean(variant.gains));
         };
-        const WorkloadResult& fast = at(Knob::kClock, 4).results.at("CNN0");
+        const run::RunResult& fast = at(Knob::kClock, 4).results.at("CNN0");
         const auto tiles = contents_of(workloads_.at("CNN0"), chip_.mxu.rows).tiles;
         return fmt::format(
             R"(*Memory.* Transfers over the host's bus, which the first layer waits for and the

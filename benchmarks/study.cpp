@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "arch/error.h"
+#include "base/error.h"
 
 namespace tandem::benchmarks {
 namespace {

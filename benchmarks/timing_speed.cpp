@@ -14,12 +14,13 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "benchmarks/efficiency.h"
 #include "benchmarks/resnet50.h"
 #include "benchmarks/study.h"
-#include "explore/pipe.h"
-#include "tools/paths.h"
+#include "base/pipe.h"
+#include "run/apart.h"
+#include "run/paths.h"
 
 // The library's main() is not used, but it refers to this.
 extern "C" int sc_main(int, char*[]) { return 0; }
@@ -59,12 +60,12 @@ double processor_seconds(const rusage& usage) {
 
 /// In the process of its own. Writes JSON to stdout.
 int run_here(const std::string& work, const std::string& chip_name) {
-    arch::ChipConfig chip = arch::find_chip(chip_name, tools::chips_dir());
+    arch::ChipConfig chip = arch::find_chip(chip_name, run::chips_dir());
     const workload::Workload workload = parse_work(work);
     if (work.starts_with("gemm")) chip.memory.bytes = std::max(chip.memory.bytes, kTableMemory);
     rusage before{}, after{};
     getrusage(RUSAGE_SELF, &before);
-    const explore::WorkloadResult result = explore::run_workload(workload, chip);
+    const run::RunResult result = run::time_list(workload, chip);
     getrusage(RUSAGE_SELF, &after);
     nlohmann::json json = result;
     json["seconds"] = processor_seconds(after) - processor_seconds(before);
@@ -97,7 +98,7 @@ Ended start(const Command& command) {
     }
     close(ends[1]);
     Ended ended;
-    ended.output = explore::read_all(ends[0]);
+    ended.output = base::read_all(ends[0]);
     close(ends[0]);
     rusage usage{};
     while (wait4(child, &ended.status, 0, &usage) < 0 && errno == EINTR) {
@@ -327,8 +328,8 @@ medians with the range of all runs behind them.
     std::string chips() {
         const std::string work = options_.quick ? "gemm:1024:1024:1024:1" : "gemm:2048:2048:2048:1";
         std::vector<Row> rows;
-        for (const std::string& name : arch::shipped_chips(tools::chips_dir())) {
-            const arch::ChipConfig chip = arch::find_chip(name, tools::chips_dir());
+        for (const std::string& name : arch::shipped_chips(run::chips_dir())) {
+            const arch::ChipConfig chip = arch::find_chip(name, run::chips_dir());
             if (chip.published.peak_ops_per_second == 0) continue;
             Row row = tile_row(measure_often(work, 3, name), "chips");
             row.insert(row.begin(), {name, fmt::format("{} x {}", chip.cores, chip.mxu.count)});
@@ -372,7 +373,7 @@ int main(int argc, char** argv) {
         "Exit status with --check: 1 when ResNet-50 takes more than its bounds."};
     StudyOptions study;
     Options options;
-    options.tandem = TANDEM_BUILD_BINARY_DIR "/tandem";
+    options.tandem = run::command().string();
     std::string work, chip = "tpu_v1";
     add_study_options(app, study);
     app.add_option("--table", options.table, "a table of layers instead of the built-in ResNet-50")

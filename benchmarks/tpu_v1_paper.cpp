@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <systemc>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "benchmarks/tpu_v1/report.h"
 #include "tools/command.h"
 #include "tools/output_files.h"
-#include "tools/paths.h"
+#include "run/paths.h"
 
 // The library's main() is not used, but it refers to this.
 int sc_main(int, char*[]) { return 0; }
@@ -38,13 +38,13 @@ void write(const std::string& path, const std::string& text) {
     if (!(file << text << std::flush)) throw UserError(path + " cannot be written");
 }
 
-int run(const Arguments& a) {
+int compare(const Arguments& a) {
     tools::check_output_files(
         {{"--json", a.json}, {"--markdown", a.markdown}, {"--svg", a.picture()}}, {});
     const auto start = std::chrono::steady_clock::now();
     const auto comparison = tpu_v1::compare(
-        arch::find_chip("tpu_v1", tools::chips_dir()),
-        tpu_v1::load_applications(tools::source_dir() / "workload" / "applications"));
+        arch::find_chip("tpu_v1", run::chips_dir()),
+        tpu_v1::load_applications(run::source_dir() / "models" / "applications"));
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::string page = tpu_v1::page(comparison, kCommand);
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
     app.add_flag("--check", a.check, "exit with 1 if a bound is missed");
     try {
         app.parse(argc, argv);
-        return run(a);
+        return compare(a);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? tools::kGood : tools::kUserError;
     } catch (const UserError& error) {

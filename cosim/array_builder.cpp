@@ -18,11 +18,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "cosim/array_view.h"
-#include "cosim/fnv128.h"
+#include "base/fnv128.h"
 #include "cosim/generated_model.h"
-#include "cosim/process.h"
+#include "base/process.h"
 #include "cosim/rtl_sources.h"
 
 namespace tandem::cosim {
@@ -44,13 +44,13 @@ constexpr unsigned kLargestGrid = 32 * 32;  // PEs; larger ones take more than 3
 constexpr std::array kRuntimeSources = {"verilated", "verilated_cov", "verilated_fst_c",
                                         "verilated_threads"};
 
-const Command kVerilateFlags = {"--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast",
+const base::Command kVerilateFlags = {"--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast",
                                 "--timescale", "1ns/1ps", "--assert", "--prefix", kPrefix,
                                 // Warnings are the affair of lint, scripts/lint_rtl.
                                 "-Wno-fatal"};
 
 // Symbols are hidden, so that any number of arrays can be loaded at once.
-const Command kCompileFlags = {"-std=c++20",
+const base::Command kCompileFlags = {"-std=c++20",
                                "-fPIC",
                                "-w",
                                "-fno-plt",
@@ -62,14 +62,14 @@ const Command kCompileFlags = {"-std=c++20",
                                "-fvisibility-inlines-hidden"};
 // What clang++ does not know. TLS descriptors make the thread-local state of Verilator's runtime
 // cheaper to reach.
-const Command kGccFlags = {
+const base::Command kGccFlags = {
     "-fno-gnu-unique",
 #if defined(__x86_64__)
     "-mtls-dialect=gnu2",
 #endif
 };
 
-const Command kClangFlags = {
+const base::Command kClangFlags = {
 #if defined(__x86_64__)
     "-mprefer-vector-width=512",  // where there are vectors that wide
 #endif
@@ -149,7 +149,7 @@ std::string first_error(const fs::path& log) {
 // The seal: the end of every array in a cache, after what the loader reads. A file that was cut,
 // changed, or renamed to the name of another array has a wrong one.
 std::string seal(const std::string& key, const std::string& content) {
-    Fnv128 hash;
+    base::Fnv128 hash;
     hash.add(content);
     return "\ntandem-array " + key + ' ' + hash.hex() + '\n';
 }
@@ -177,14 +177,14 @@ std::string vector_extensions() {
         break;
     }
     std::sort(extensions.begin(), extensions.end());
-    return quoted(extensions);
+    return base::quoted(extensions);
 }
 
 /// What a tool says about itself.
 std::string version_of(const std::string& tool) {
     static std::map<std::string, std::string> known;
     std::string& text = known[tool];
-    if (text.empty()) text = output_of({tool, "--version"});
+    if (text.empty()) text = base::output_of({tool, "--version"});
     if (text.empty())
         throw UserError("arrays are built with " + tool + ", which does not run: is it installed?");
     return text;
@@ -219,7 +219,7 @@ class Builder {
         options_.shim_dir = fs::absolute(options.shim_dir);
         options_.cache_dir = fs::absolute(options.cache_dir);
         // g++ vectorises int8 best; it does not vectorise bf16 at all, and clang++ does.
-        if (spec.dtype == arch::Dtype::kBf16 && in_path("clang++")) compiler_ = "clang++";
+        if (spec.dtype == arch::Dtype::kBf16 && base::in_path("clang++")) compiler_ = "clang++";
     }
 
     fs::path ensure() {
@@ -274,9 +274,9 @@ class Builder {
     }
 
     /// Runs one build stage; on failure its log is moved out of the scratch directory and named.
-    void stage(const std::string& what, const Command& command, const fs::path& directory,
+    void stage(const std::string& what, const base::Command& command, const fs::path& directory,
                const fs::path& log, const std::string& stem) const {
-        const int status = run(command, directory, log);
+        const int status = base::run(command, directory, log);
         if (status == 0) return;
         const std::string cause = first_error(log);
         const fs::path kept =
@@ -287,13 +287,13 @@ class Builder {
             "{} failed with status {}{}\n  error:   {}\n  command: {}\n  in:      {}\n  log:     "
             "{}",
             what, status,
-            status == kNotStarted ? ": is " + command[0] + " installed?" : std::string{},
-            cause.empty() ? "the tool said nothing" : cause, quoted(command),
+            status == base::kNotStarted ? ": is " + command[0] + " installed?" : std::string{},
+            cause.empty() ? "the tool said nothing" : cause, base::quoted(command),
             directory.empty() ? fs::current_path().string() : directory.string(), kept.string()));
     }
 
     std::string array_key(const RtlSources& sources) const {
-        Fnv128 hash;
+        base::Fnv128 hash;
         hash.add_all(tools_);
         hash.add_all(parameters());
         hash.add_all(compile_flags());
@@ -311,8 +311,8 @@ class Builder {
     }
 
     /// Verilator's, without what names a place.
-    Command parameters() const {
-        Command words = {kVerilator};
+    base::Command parameters() const {
+        base::Command words = {kVerilator};
         words.insert(words.end(), kVerilateFlags.begin(), kVerilateFlags.end());
         words.insert(words.end(), {"--top-module", top_, fmt::format("-GRows={}", spec_.rows),
                                    fmt::format("-GCols={}", spec_.cols),
@@ -326,12 +326,12 @@ class Builder {
         return words;
     }
 
-    Command compile_flags() const {
-        Command words = {compiler_, "-march=" + march_};
+    base::Command compile_flags() const {
+        base::Command words = {compiler_, "-march=" + march_};
         words.insert(words.end(), kCompileFlags.begin(), kCompileFlags.end());
         if (!waves_) words.emplace_back("-DTANDEM_ARRAY_NO_WAVES");
         if (coverage_) words.emplace_back("-DVM_COVERAGE=1");
-        const Command& own = compiler_ == "g++" ? kGccFlags : kClangFlags;
+        const base::Command& own = compiler_ == "g++" ? kGccFlags : kClangFlags;
         words.insert(words.end(), own.begin(), own.end());
         return words;
     }
@@ -358,7 +358,7 @@ class Builder {
 
     /// Objects of Verilator's runtime, compiled once per cache: two thirds of a build's time.
     fs::path runtime_objects(const fs::path& include) const {
-        Fnv128 hash;
+        base::Fnv128 hash;
         hash.add_all(tools_);
         hash.add_all(compile_flags());
         hash.add(kRuntimeLevel);
@@ -374,7 +374,7 @@ class Builder {
         const fs::path objects = scratch.path() / "objects";
         fs::create_directory(objects);
         for (const std::string source : kRuntimeSources) {
-            Command compile = compile_flags();
+            base::Command compile = compile_flags();
             for (const std::string& word :
                  {std::string(kRuntimeLevel), "-I" + include.string(),
                   "-I" + (include / "vltstd").string(), std::string("-c"),
@@ -399,7 +399,7 @@ class Builder {
     void verilate(const fs::path& scratch, const std::string& stem) const {
         const fs::path config = scratch / "visible.vlt";
         write_file(config, visibility_config(spec_));
-        Command command = parameters();
+        base::Command command = parameters();
         for (const std::string& word :
              {std::string("-Mdir"), (scratch / "model").string(), config.string(),
               std::string("-F"), filelist_.filename().string()})
@@ -460,7 +460,7 @@ class Builder {
         const ScratchDir scratch(options_.cache_dir);
         if (spec_.dtype == arch::Dtype::kBf16 && compiler_ == "g++")
             report("clang++ is not in PATH: with g++ a bf16 array runs many times slower");
-        const std::string root = output_of({kVerilator, "--getenv", "VERILATOR_ROOT"});
+        const std::string root = base::output_of({kVerilator, "--getenv", "VERILATOR_ROOT"});
         const fs::path include = fs::path(root.substr(0, root.find('\n'))) / "include";
 
         report("verilating the " + title());
@@ -476,7 +476,7 @@ class Builder {
 
         const std::string level = level_for(model);
         report("compiling the " + title());
-        Command compile = compile_flags();
+        base::Command compile = compile_flags();
         const fs::path library = scratch.path() / "array.so";
         const fs::path exports = scratch.path() / "exports";
         write_file(exports, "{ global: tandem_array_*; local: *; };\n");

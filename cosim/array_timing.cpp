@@ -8,14 +8,14 @@
 #include <map>
 #include <optional>
 
-#include "arch/error.h"
-#include "arch/yaml_section.h"
+#include "base/error.h"
+#include "base/yaml_section.h"
 
 namespace tandem::cosim {
 namespace {
 
-using arch::YamlSection;
-using mxu::Cycle;
+using base::YamlSection;
+using engine::Cycle;
 
 constexpr int64_t kLimit = 1'000'000;
 
@@ -52,7 +52,7 @@ std::vector<arch::Dtype> read_dtypes(const YamlSection& top) {
 /// One tile and one row through an empty array, everything offered from the first edge on.
 class Probe {
   public:
-    Probe(const ArrayLibrary& library, const mxu::MxuShape& shape)
+    Probe(const ArrayLibrary& library, const engine::MxuShape& shape)
         : library_(library), rows_(shape.rows), array_(library.create()) {
         const size_t bytes = arch::element_bytes(shape.dtype);
         data_.resize(std::max(shape.rows, shape.cols) * bytes);
@@ -118,7 +118,7 @@ int64_t LatencyFormula::value(uint32_t rows, uint32_t cols) const {
            per_log2_col * ceil_log2(cols);
 }
 
-mxu::MxuTiming ArrayDeclaration::timing(const mxu::MxuShape& shape) const {
+engine::MxuTiming ArrayDeclaration::timing(const engine::MxuShape& shape) const {
     if (std::find(dtypes.begin(), dtypes.end(), shape.dtype) == dtypes.end()) {
         std::vector<std::string_view> names;
         for (const arch::Dtype dtype : dtypes) names.push_back(arch::to_string(dtype));
@@ -136,7 +136,7 @@ ArrayDeclaration read_declaration(const std::filesystem::path& file) {
     ArrayDeclaration declaration;
     declaration.file = file.string();
     const YamlSection top(
-        declaration.file, "", arch::load_yaml(file),
+        declaration.file, "", base::load_yaml(file),
         {"name", "commit_latency", "weight_interval", "weight_latency", "dtypes"});
     declaration.name = top.text("name");
     declaration.commit_latency = read_formula(top, "commit_latency");
@@ -148,7 +148,7 @@ ArrayDeclaration read_declaration(const std::filesystem::path& file) {
     return declaration;
 }
 
-void check_declaration(const ArrayLibrary& library, const mxu::MxuShape& shape,
+void check_declaration(const ArrayLibrary& library, const engine::MxuShape& shape,
                        const ArrayDeclaration& declaration) {
     const Probe probe(library, shape);
     if (probe.failed()) return;  // an assertion: an answer for the run, which will meet it as well
@@ -160,7 +160,7 @@ void check_declaration(const ArrayLibrary& library, const mxu::MxuShape& shape,
                      : fmt::format("the RTL did nothing for {} edges", probe.edges()),
             shape.rows, shape.cols));
     };
-    const mxu::MxuTiming& declared = *shape.declared;
+    const engine::MxuTiming& declared = *shape.declared;
     if (shape.rows > 1 || !probe.loaded())
         compare("weight_interval", declared.weight_interval,
                 probe.loaded() ? probe.weight_interval() : std::nullopt);

@@ -11,7 +11,7 @@
 
 #include "arch/dtype.h"
 #include "cosim/array_builder.h"
-#include "systemc/mxu/mxu_engine.h"
+#include "engine/mxu_engine.h"
 
 namespace tandem::cosim {
 
@@ -25,11 +25,11 @@ struct ArrayDeclaration {
     std::string file;
     std::string name;
     LatencyFormula commit_latency;
-    mxu::Cycle weight_interval = 1, weight_latency = 1;
+    engine::Cycle weight_interval = 1, weight_latency = 1;
     std::vector<arch::Dtype> dtypes;
 
     /// Throws UserError when the array is not made for this type, or a latency is not positive.
-    mxu::MxuTiming timing(const mxu::MxuShape& shape) const;
+    engine::MxuTiming timing(const engine::MxuShape& shape) const;
 };
 
 /// Throws UserError naming file, key, what was expected and what was found.
@@ -37,7 +37,7 @@ ArrayDeclaration read_declaration(const std::filesystem::path& file);
 
 /// Loads a tile, lets one row through the empty array and compares what it takes with what is
 /// declared (shape.declared). Throws UserError when they differ.
-void check_declaration(const ArrayLibrary& library, const mxu::MxuShape& shape,
+void check_declaration(const ArrayLibrary& library, const engine::MxuShape& shape,
                        const ArrayDeclaration& declaration);
 
 }  // namespace tandem::cosim

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "arch/error.h"
+#include "base/error.h"
 
 namespace tandem::cosim {
 namespace {

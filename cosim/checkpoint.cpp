@@ -59,7 +59,10 @@ void silence() {
 
 }  // namespace
 
+bool Checkpoint::revived_ = false;
+
 std::optional<std::string> Checkpoint::take() {
+    if (revived_) return std::nullopt;
     discard();
     int commands[2], answers[2];
     // Sockets, for writing to a pipe whose reader has died raises a signal.
@@ -102,6 +105,7 @@ std::string Checkpoint::serve() {
             ::prctl(PR_SET_PDEATHSIG, SIGKILL);
             if (::getppid() != self) ::_exit(0);
             child_ = -1;
+            revived_ = true;
             return *command;
         }
         int status = 1;
@@ -119,7 +123,7 @@ std::optional<std::string> Checkpoint::revive(const std::string& command) {
 }
 
 void Checkpoint::discard() {
-    if (child_ > 0) {
+    if (child_ > 0 && !revived_) {
         ::kill(child_, SIGKILL);
         ::waitpid(child_, nullptr, 0);
     }

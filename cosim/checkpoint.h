@@ -22,6 +22,8 @@ class Checkpoint {
     /// and ends with answer().
     std::optional<std::string> take();
     bool taken() const { return child_ > 0; }
+    /// This process is a revived copy: other checkpoints of the simulation belong to the original.
+    static bool revived() { return revived_; }
     /// Revives the copy with a command and waits for its answer. Nothing: the copy died.
     std::optional<std::string> revive(const std::string& command);
     void discard();
@@ -32,6 +34,7 @@ class Checkpoint {
   private:
     std::string serve();
 
+    static bool revived_;
     pid_t child_ = -1;
     int commands_ = -1;  ///< parent: write end; copy: read end
     int answers_ = -1;   ///< parent: read end; copy: write end

@@ -16,8 +16,8 @@ struct Divergence {
     uint64_t block = 0;        ///< matmul whose row it is, counted since reset
     uint32_t row = 0;          ///< row within the block
     uint32_t col = 0;          ///< array column
-    mxu::Cycle cycle_tlm = 0;  ///< edge of the row's commit as the model says
-    mxu::Cycle cycle_rtl = 0;  ///< the same as the RTL did; 0: it did not
+    engine::Cycle cycle_tlm = 0;  ///< edge of the row's commit as the model says
+    engine::Cycle cycle_rtl = 0;  ///< the same as the RTL did; 0: it did not
     // Sums: a number of int32, or the bits of an fp32. Kind "order": accumulator rows.
     int64_t expected = 0;
     int64_t actual = 0;
@@ -30,7 +30,7 @@ struct Divergence {
     /// The first wrong net or port, when it was wrong before any PE register.
     std::optional<UnitMismatch> net;
     std::string wave;  ///< FST of the window, empty when it could not be made
-    mxu::Cycle wave_from = 0, wave_to = 0;
+    engine::Cycle wave_from = 0, wave_to = 0;
     std::string note;  ///< why something above is missing
 };
 

@@ -50,7 +50,7 @@ class SaveFile {
     const SaveFileRequest& request_;
 };
 
-void rtl_ports(SaveFile& file, const mxu::MxuShape& shape) {
+void rtl_ports(SaveFile& file, const engine::MxuShape& shape) {
     const unsigned address =
         std::max(1u, static_cast<unsigned>(std::bit_width(shape.accumulator_rows - 1)));
     const unsigned element = 8 * arch::element_bytes(shape.dtype);
@@ -76,7 +76,7 @@ void rtl_ports(SaveFile& file, const mxu::MxuShape& shape) {
 }
 
 /// With a pipeline of several PEs not every PE has every register.
-void pe(SaveFile& file, const mxu::MxuShape& shape, uint32_t r, uint32_t c) {
+void pe(SaveFile& file, const engine::MxuShape& shape, uint32_t r, uint32_t c) {
     const unsigned element = 8 * arch::element_bytes(shape.dtype);
     const auto signal = [&](const char* name, unsigned bits) {
         file.signal(fmt::format("pe.r{}_c{}.{}", r, c, name), bits, file.number(),
@@ -158,7 +158,7 @@ std::string write_gtkw(const SaveFileRequest& request) {
     const std::filesystem::path wave = std::filesystem::absolute(request.wave);
     const std::string path =
         std::filesystem::path(request.wave).replace_extension(".gtkw").string();
-    const mxu::Cycle before = 5, focus = request.marker;
+    const engine::Cycle before = 5, focus = request.marker;
     const uint64_t marker = focus * request.period_fs,
                    start = (focus > before ? focus - before : 0) * request.period_fs;
     // GTKWave's zoom: 200 pixels are 2^-zoom time units. A cycle is as wide as a value needs; half

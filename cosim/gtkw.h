@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "cosim/pe_oracle.h"
-#include "systemc/mxu/mxu_engine.h"
+#include "engine/mxu_engine.h"
 
 namespace tandem::cosim {
 
 struct SaveFileRequest {
     std::string wave;                ///< the FST
     uint64_t period_fs = 1'000'000;  ///< of the clock: edge n stands at n * period
-    mxu::Cycle marker = 0;
-    mxu::MxuShape shape;
+    engine::Cycle marker = 0;
+    engine::MxuShape shape;
     std::optional<PeMismatch> wrong_pe;    ///< shown first, with what was expected of it
     bool all_pes = false;                  ///< every PE was recorded, not only the wrong one's row
                                            ///< and column

@@ -8,7 +8,7 @@
 #include <random>
 #include <regex>
 
-#include "arch/error.h"
+#include "base/error.h"
 
 namespace tandem::cosim {
 
@@ -47,7 +47,7 @@ std::string Injection::to_string() const {
                        cycle);
 }
 
-Injection parse_injection(const std::string& text, const mxu::MxuShape& shape) {
+Injection parse_injection(const std::string& text, const engine::MxuShape& shape) {
     static const std::regex form(
         R"(pe\[(\d{1,9})\]\[(\d{1,9})\]\.(\w+):bit(\d{1,9})@cycle=(\d{1,18}))");
     std::smatch match;
@@ -93,7 +93,7 @@ std::optional<uint64_t> parse_injection_seed(const std::string& text) {
     return seed;
 }
 
-Injection random_injection(uint64_t seed, const mxu::MxuShape& shape, uint64_t total_rows) {
+Injection random_injection(uint64_t seed, const engine::MxuShape& shape, uint64_t total_rows) {
     std::mt19937_64 random(seed);
     Injection injection;
     constexpr PeRegister kinds[] = {PeRegister::kPsum, PeRegister::kWeight,

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "systemc/mxu/mxu_engine.h"
+#include "engine/mxu_engine.h"
 
 namespace tandem::cosim {
 
@@ -34,13 +34,13 @@ struct Injection {
 
 /// Reads `pe[R][C].psum:bitB@cycle=T` (also .weight, .activation, .shadow, .swap, .load). Throws
 /// UserError with the part that is wrong.
-Injection parse_injection(const std::string& text, const mxu::MxuShape& shape);
+Injection parse_injection(const std::string& text, const engine::MxuShape& shape);
 
 /// The number in `seed=N`; nothing: another form. Throws UserError when N is no number.
 std::optional<uint64_t> parse_injection_seed(const std::string& text);
 
 /// A random injection into a register that the array has, while its PE works on one of `total_rows`
 /// activation rows.
-Injection random_injection(uint64_t seed, const mxu::MxuShape& shape, uint64_t total_rows);
+Injection random_injection(uint64_t seed, const engine::MxuShape& shape, uint64_t total_rows);
 
 }  // namespace tandem::cosim

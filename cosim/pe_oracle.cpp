@@ -17,7 +17,7 @@ uint32_t container(const void* place, uint32_t bytes) {
 
 }  // namespace
 
-PeOracle::PeOracle(mxu::MxuShape shape, std::span<const std::byte> active,
+PeOracle::PeOracle(engine::MxuShape shape, std::span<const std::byte> active,
                    std::span<const std::byte> shadow)
     : shape_(shape) {
     // Tiles that are there at the start have been accepted long ago.

@@ -14,7 +14,7 @@
 
 #include "cosim/array_abi.h"
 #include "cosim/injection.h"
-#include "systemc/mxu/mxu_engine.h"
+#include "engine/mxu_engine.h"
 
 namespace tandem::cosim {
 
@@ -22,7 +22,7 @@ struct PeMismatch {
     PeRegister which;
     uint32_t pe_row;
     uint32_t pe_col;
-    mxu::Cycle cycle;  ///< after this edge
+    engine::Cycle cycle;  ///< after this edge
     // int8 and its sums as numbers, bf16 and fp32 as bit patterns.
     int64_t expected;
     int64_t actual;
@@ -36,9 +36,9 @@ struct PeTable {
 
 class PeOracle {
   public:
-    using Cycle = mxu::Cycle;
+    using Cycle = engine::Cycle;
     /// Starts while the array is quiet. Tiles (rows x cols, row 0 first) may be empty: not known.
-    PeOracle(mxu::MxuShape shape, std::span<const std::byte> active,
+    PeOracle(engine::MxuShape shape, std::span<const std::byte> active,
              std::span<const std::byte> shadow);
 
     void weight_row(Cycle edge, uint32_t row, const std::byte* data);
@@ -89,7 +89,7 @@ class PeOracle {
     std::optional<Element> expected_weight(Cycle edge, uint32_t r, uint32_t c) const;
     std::optional<Element> expected_shadow(Cycle edge, uint32_t r, uint32_t c) const;
 
-    const mxu::MxuShape shape_;
+    const engine::MxuShape shape_;
     std::deque<Row> rows_;
     std::deque<Swap> swaps_;                   ///< newest last
     std::deque<std::shared_ptr<Tile>> tiles_;  ///< in the shadow plane, newest last

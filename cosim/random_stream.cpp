@@ -5,8 +5,8 @@
 
 namespace tandem::cosim {
 
-using mxu::Cycle;
-using mxu::MxuEvent;
+using engine::Cycle;
+using engine::MxuEvent;
 
 namespace {
 
@@ -73,10 +73,10 @@ StreamCounters& StreamCounters::operator+=(const StreamCounters& other) {
     return *this;
 }
 
-RandomStream::RandomStream(mxu::MxuEngine& engine, uint64_t seed, StreamOptions options)
+RandomStream::RandomStream(engine::MxuEngine& engine, uint64_t seed, StreamOptions options)
     : engine_(engine),
       shape_(engine.shape()),
-      timing_(mxu::timing(shape_)),
+      timing_(engine::timing(shape_)),
       options_(options),
       random_(seed),
       written_(shape_.accumulator_rows) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cosim/random_values.h"
-#include "systemc/mxu/mxu_engine.h"
+#include "engine/mxu_engine.h"
 
 namespace tandem::cosim {
 
@@ -53,15 +53,15 @@ struct StreamOptions {
 
 class RandomStream {
   public:
-    RandomStream(mxu::MxuEngine& engine, uint64_t seed, StreamOptions options = {});
+    RandomStream(engine::MxuEngine& engine, uint64_t seed, StreamOptions options = {});
 
     /// Works for about that many edges. An engine that finds a difference is not busy any more,
     /// which ends it.
-    void run(mxu::Cycle edges);
+    void run(engine::Cycle edges);
     const StreamCounters& counters() const { return counters_; }
     /// Activation rows that were committed completely with their block.
     uint64_t rows() const { return rows_committed_; }
-    mxu::Cycle edges() const { return now_; }
+    engine::Cycle edges() const { return now_; }
 
   private:
     struct Range {
@@ -76,8 +76,8 @@ class RandomStream {
     void push_block(uint32_t address, uint32_t rows, bool swap, bool accumulate);
     void push_read();
     void maybe_reset();
-    void advance(mxu::Cycle until);
-    void note(const mxu::MxuEvent& event);
+    void advance(engine::Cycle until);
+    void note(const engine::MxuEvent& event);
     void finish();
     bool outstanding() const { return !blocks_.empty() || !reads_.empty(); }
     bool ended() const { return outstanding() && !engine_.busy(); }
@@ -87,25 +87,25 @@ class RandomStream {
     bool defined(const Range& range) const;
     std::span<const std::byte> values(uint64_t count, std::array<uint64_t, kValueStyles>& styles);
     std::span<const uint32_t> waits(uint32_t beats, uint32_t longest);
-    mxu::Cycle later(mxu::Cycle last);
+    engine::Cycle later(engine::Cycle last);
     uint64_t below(uint64_t bound) { return random_() % bound; }
     bool chance(uint32_t percent) { return below(100) < percent; }
 
-    mxu::MxuEngine& engine_;
-    const mxu::MxuShape shape_;
-    const mxu::MxuTiming timing_;
+    engine::MxuEngine& engine_;
+    const engine::MxuShape shape_;
+    const engine::MxuTiming timing_;
     const StreamOptions options_;
     std::mt19937_64 random_;
     StreamCounters counters_;
-    mxu::Cycle now_ = 0;  ///< first edge that is not done
-    mxu::Cycle tile_from_ = 0, block_from_ = 0, read_from_ = 0;
+    engine::Cycle now_ = 0;  ///< first edge that is not done
+    engine::Cycle tile_from_ = 0, block_from_ = 0, read_from_ = 0;
     uint64_t next_tile_ = 0, next_block_ = 0, next_read_ = 0, rows_committed_ = 0;
     uint32_t window_ = 0, window_rows_ = 0;  ///< accumulator rows that most work is about
     // Since the last reset.
     uint64_t tiles_pushed_ = 0, tiles_loaded_ = 0, swaps_pushed_ = 0;
     std::deque<Range> blocks_, reads_;  ///< not committed, not done
     std::vector<bool> written_;         ///< accumulator rows that hold something known
-    mxu::Cycle last_load_ = 0, last_swap_ = 0;
+    engine::Cycle last_load_ = 0, last_swap_ = 0;
     bool loaded_ = false, swapped_ = false;
     std::vector<std::byte> data_;
     std::vector<uint32_t> waits_;

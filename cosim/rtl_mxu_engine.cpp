@@ -9,11 +9,11 @@
 #include <stdexcept>
 #include <utility>
 
-#include "arch/error.h"
+#include "base/error.h"
 
 namespace tandem::cosim {
 
-using mxu::MxuEvent;
+using engine::MxuEvent;
 
 namespace {
 
@@ -21,7 +21,7 @@ uint32_t at(const std::vector<uint32_t>& waits, uint32_t index) {
     return index < waits.size() ? waits[index] : 0;
 }
 
-bool fits(const TandemArrayInfo& info, const mxu::MxuShape& shape) {
+bool fits(const TandemArrayInfo& info, const engine::MxuShape& shape) {
     // Another array need not know our parameters.
     const bool ours = info.form != std::string_view("other");
     return info.rows == shape.rows && info.cols == shape.cols &&
@@ -31,7 +31,7 @@ bool fits(const TandemArrayInfo& info, const mxu::MxuShape& shape) {
 
 }  // namespace
 
-RtlMxuEngine::RtlMxuEngine(mxu::MxuShape shape, std::shared_ptr<ArrayLibrary> library)
+RtlMxuEngine::RtlMxuEngine(engine::MxuShape shape, std::shared_ptr<ArrayLibrary> library)
     : shape_(shape),
       row_bytes_(shape.row_bytes()),
       beat_bytes_(shape.beat_bytes()),
@@ -66,17 +66,17 @@ void RtlMxuEngine::reset(Cycle cycle) {
     library_->reset(array_);
 }
 
-void RtlMxuEngine::push_weights(const mxu::WeightTile& tile, mxu::SharedData data) {
+void RtlMxuEngine::push_weights(const engine::WeightTile& tile, engine::SharedData data) {
     tiles_.push_back({tile.id, tile.from, std::move(data), {tile.gaps.begin(), tile.gaps.end()}});
     if (tiles_.size() == 1) present_tile();
 }
 
-void RtlMxuEngine::push_rows(const mxu::RowBlock& block, mxu::SharedData data) {
+void RtlMxuEngine::push_rows(const engine::RowBlock& block, engine::SharedData data) {
     blocks_.push_back({block, std::move(data), {block.gaps.begin(), block.gaps.end()}});
     if (blocks_.size() == 1) present_block();
 }
 
-void RtlMxuEngine::push_read(const mxu::AccumulatorRead& read) {
+void RtlMxuEngine::push_read(const engine::AccumulatorRead& read) {
     reads_.push_back({read, {read.holds.begin(), read.holds.end()}});
     if (reads_.size() == 1) present_read();
 }
@@ -308,7 +308,7 @@ void RtlMxuEngine::check_held_result() {
 }
 
 void RtlMxuEngine::finish_read() {
-    const mxu::AccumulatorRead& info = reads_.front().info;
+    const engine::AccumulatorRead& info = reads_.front().info;
     event(MxuEvent::Kind::kReadDone, info.id);
     if (info.rows != 0) read_port_free_ = edge_ + 1;
     done_reads_.push_back(std::exchange(reading_, {}));

@@ -16,11 +16,11 @@
 #include "cosim/array_abi.h"
 #include "cosim/array_builder.h"
 #include "cosim/injection.h"
-#include "systemc/mxu/mxu_engine.h"
+#include "engine/mxu_engine.h"
 
 namespace tandem::cosim {
 
-using mxu::Cycle;
+using engine::Cycle;
 
 /// Hears what happens at the ports. Pointers are valid during the call.
 class ArrayListener {
@@ -56,25 +56,25 @@ struct WaveRecord {
     bool failed = false;  ///< the file could not be written
 };
 
-class RtlMxuEngine final : public mxu::MxuEngine {
+class RtlMxuEngine final : public engine::MxuEngine {
   public:
-    RtlMxuEngine(mxu::MxuShape shape, std::shared_ptr<ArrayLibrary> library);
+    RtlMxuEngine(engine::MxuShape shape, std::shared_ptr<ArrayLibrary> library);
     ~RtlMxuEngine() override;
 
     std::string_view name() const override { return "rtl"; }
-    mxu::MxuShape shape() const override { return shape_; }
+    engine::MxuShape shape() const override { return shape_; }
     void reset(Cycle cycle) override;
-    void push_weights(const mxu::WeightTile& tile) override {
-        push_weights(tile, mxu::share(tile.data, tile.owner));
+    void push_weights(const engine::WeightTile& tile) override {
+        push_weights(tile, engine::share(tile.data, tile.owner));
     }
-    void push_rows(const mxu::RowBlock& block) override {
-        push_rows(block, mxu::share(block.data, block.owner));
+    void push_rows(const engine::RowBlock& block) override {
+        push_rows(block, engine::share(block.data, block.owner));
     }
     /// With data that is shared instead of copied; that of the first argument does not count.
-    void push_weights(const mxu::WeightTile& tile, mxu::SharedData data);
-    void push_rows(const mxu::RowBlock& block, mxu::SharedData data);
-    void push_read(const mxu::AccumulatorRead& read) override;
-    std::optional<mxu::MxuEvent> advance(Cycle until) override;
+    void push_weights(const engine::WeightTile& tile, engine::SharedData data);
+    void push_rows(const engine::RowBlock& block, engine::SharedData data);
+    void push_read(const engine::AccumulatorRead& read) override;
+    std::optional<engine::MxuEvent> advance(Cycle until) override;
     std::span<const int32_t> read_data() const override { return read_data_; }
     bool busy() const override;
 
@@ -129,18 +129,18 @@ class RtlMxuEngine final : public mxu::MxuEngine {
     struct Tile {
         uint64_t id;
         Cycle from;
-        mxu::SharedData data;
+        engine::SharedData data;
         std::vector<uint32_t> gaps;
         uint32_t rows_done = 0;
     };
     struct Block {
-        mxu::RowBlock info;
-        mxu::SharedData data;
+        engine::RowBlock info;
+        engine::SharedData data;
         std::vector<uint32_t> gaps;
         uint32_t rows_done = 0;
     };
     struct Read {
-        mxu::AccumulatorRead info;
+        engine::AccumulatorRead info;
         std::vector<uint32_t> holds;
         uint32_t rows_done = 0;
     };
@@ -149,7 +149,7 @@ class RtlMxuEngine final : public mxu::MxuEngine {
         uint32_t rows;
     };
 
-    std::span<const std::byte> tile(const mxu::SharedData& data) const {
+    std::span<const std::byte> tile(const engine::SharedData& data) const {
         return {data.get(), data == nullptr ? 0 : shape_.tile_bytes()};
     }
     void fail(const std::string& what);
@@ -172,9 +172,9 @@ class RtlMxuEngine final : public mxu::MxuEngine {
     void open_wave_if_due();
     void close_wave_if_due();
     bool recording() const { return wave_ && (wave_open_ || edge_ >= wave_->from); }
-    void event(mxu::MxuEvent::Kind kind, uint64_t id) { events_.push_back({edge_, kind, id}); }
+    void event(engine::MxuEvent::Kind kind, uint64_t id) { events_.push_back({edge_, kind, id}); }
 
-    const mxu::MxuShape shape_;
+    const engine::MxuShape shape_;
     const size_t row_bytes_, beat_bytes_;
     std::shared_ptr<ArrayLibrary> library_;
     TandemArray* array_;
@@ -192,8 +192,8 @@ class RtlMxuEngine final : public mxu::MxuEngine {
     Cycle weight_port_free_ = 0, row_port_free_ = 0, read_port_free_ = 0;
     uint32_t holding_ = 0;  ///< edges for which the last result is still not taken
     std::deque<InFlight> in_flight_;
-    std::deque<mxu::MxuEvent> events_;
-    mxu::SharedData active_tile_, shadow_tile_;
+    std::deque<engine::MxuEvent> events_;
+    engine::SharedData active_tile_, shadow_tile_;
     std::vector<int32_t> reading_, read_data_;
     std::deque<std::vector<int32_t>> done_reads_;  ///< whose events were not told yet
     uint64_t rows_accepted_ = 0;

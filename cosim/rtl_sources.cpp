@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "arch/error.h"
+#include "base/error.h"
 
 namespace tandem::cosim {
 namespace {
@@ -181,7 +181,7 @@ void RtlSources::add_includes_of(const fs::path& file, std::set<fs::path>& next)
     }
 }
 
-void RtlSources::add_to(Fnv128& hash) const {
+void RtlSources::add_to(base::Fnv128& hash) const {
     for (const fs::path& file : files_) {
         hash.add(file.lexically_relative(top_folder_).string());
         hash.add(text_of(file).value_or(""));

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "cosim/fnv128.h"
+#include "base/fnv128.h"
 
 namespace tandem::cosim {
 
@@ -17,7 +17,7 @@ class RtlSources {
     /// left to Verilator.
     explicit RtlSources(const std::filesystem::path& filelist);
 
-    void add_to(Fnv128& hash) const;
+    void add_to(base::Fnv128& hash) const;
     bool contains(const std::filesystem::path& file) const;
 
   private:

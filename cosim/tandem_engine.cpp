@@ -12,7 +12,7 @@
 
 namespace tandem::cosim {
 
-using mxu::MxuEvent;
+using engine::MxuEvent;
 
 namespace {
 
@@ -25,12 +25,12 @@ long page_faults() {
 
 }  // namespace
 
-TandemEngine::TandemEngine(mxu::MxuShape shape, std::shared_ptr<ArrayLibrary> library,
+TandemEngine::TandemEngine(engine::MxuShape shape, std::shared_ptr<ArrayLibrary> library,
                            TandemOptions options)
     : options_(std::move(options)),
       tlm_(shape),
       rtl_(shape, std::move(library)),
-      commit_latency_(mxu::commit_latency(shape)),
+      commit_latency_(engine::commit_latency(shape)),
       row_bytes_(shape.cols * sizeof(int32_t)) {
     rtl_.set_listener(this);
 }
@@ -42,19 +42,19 @@ void TandemEngine::reset(Cycle cycle) {
     if (oracle_ != nullptr) new_oracles();
 }
 
-void TandemEngine::push_weights(const mxu::WeightTile& tile) {
-    const auto data = mxu::share(tile.data, tile.owner);
+void TandemEngine::push_weights(const engine::WeightTile& tile) {
+    const auto data = engine::share(tile.data, tile.owner);
     tlm_.push_weights(tile, data);
     rtl_.push_weights(tile, data);
 }
 
-void TandemEngine::push_rows(const mxu::RowBlock& block) {
-    const auto data = mxu::share(block.data, block.owner);
+void TandemEngine::push_rows(const engine::RowBlock& block) {
+    const auto data = engine::share(block.data, block.owner);
     tlm_.push_rows(block, data);
     rtl_.push_rows(block, data);
 }
 
-void TandemEngine::push_read(const mxu::AccumulatorRead& read) {
+void TandemEngine::push_read(const engine::AccumulatorRead& read) {
     tlm_.push_read(read);
     rtl_.push_read(read);
 }

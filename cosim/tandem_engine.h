@@ -21,7 +21,7 @@
 #include "cosim/pe_probes.h"
 #include "cosim/rtl_mxu_engine.h"
 #include "cosim/unit_oracle.h"
-#include "systemc/mxu/tlm_mxu_engine.h"
+#include "engine/tlm_mxu_engine.h"
 
 namespace tandem::cosim {
 
@@ -37,17 +37,17 @@ struct TandemOptions {
     std::function<void(const Divergence&)> on_divergence;
 };
 
-class TandemEngine final : public mxu::MxuEngine, private ArrayListener {
+class TandemEngine final : public engine::MxuEngine, private ArrayListener {
   public:
-    TandemEngine(mxu::MxuShape shape, std::shared_ptr<ArrayLibrary> library, TandemOptions options);
+    TandemEngine(engine::MxuShape shape, std::shared_ptr<ArrayLibrary> library, TandemOptions options);
 
     std::string_view name() const override { return "tandem"; }
-    mxu::MxuShape shape() const override { return tlm_.shape(); }
+    engine::MxuShape shape() const override { return tlm_.shape(); }
     void reset(Cycle cycle) override;
-    void push_weights(const mxu::WeightTile& tile) override;
-    void push_rows(const mxu::RowBlock& block) override;
-    void push_read(const mxu::AccumulatorRead& read) override;
-    std::optional<mxu::MxuEvent> advance(Cycle until) override;
+    void push_weights(const engine::WeightTile& tile) override;
+    void push_rows(const engine::RowBlock& block) override;
+    void push_read(const engine::AccumulatorRead& read) override;
+    std::optional<engine::MxuEvent> advance(Cycle until) override;
     std::span<const int32_t> read_data() const override { return rtl_.read_data(); }
     bool busy() const override { return !divergence_ && rtl_.busy(); }
 
@@ -70,8 +70,8 @@ class TandemEngine final : public mxu::MxuEngine, private ArrayListener {
     void next_row();
     void explain_row(Cycle edge, uint32_t address, const int32_t* row);
     uint64_t block_in_work();
-    void compare_event(const std::optional<mxu::MxuEvent>& rtl, Cycle until);
-    void compare_read(const mxu::MxuEvent& event);
+    void compare_event(const std::optional<engine::MxuEvent>& rtl, Cycle until);
+    void compare_read(const engine::MxuEvent& event);
     void diverge(Divergence divergence);
 
     // The checkpoint and its lives.
@@ -88,10 +88,10 @@ class TandemEngine final : public mxu::MxuEngine, private ArrayListener {
     void add_pe_probes();
 
     TandemOptions options_;
-    mxu::TlmMxuEngine tlm_;
+    engine::TlmMxuEngine tlm_;
     RtlMxuEngine rtl_;
     /// The block whose rows the RTL commits next, as the model has it; null: none, or done.
-    const mxu::TlmMxuEngine::BlockResult* block_ = nullptr;
+    const engine::TlmMxuEngine::BlockResult* block_ = nullptr;
     uint32_t row_ = 0;                   ///< of that block, the next one
     const int32_t* expected_ = nullptr;  ///< its values
     Cycle expected_edge_ = 0;

@@ -21,10 +21,10 @@ uint64_t bits_of(const void* data, uint32_t bytes) {
 }
 
 template <typename Queue>
-auto* accepted_at(Queue& queue, mxu::Cycle edge) {
+auto* accepted_at(Queue& queue, engine::Cycle edge) {
     const auto at =
         std::lower_bound(queue.begin(), queue.end(), edge,
-                         [](const auto& item, mxu::Cycle value) { return item.edge < value; });
+                         [](const auto& item, engine::Cycle value) { return item.edge < value; });
     return at != queue.end() && at->edge == edge ? &*at : nullptr;
 }
 
@@ -104,7 +104,7 @@ uint64_t UnitOracle::Net::field(size_t first_bit, uint32_t bits) const {
     return bits < 64 ? value & ((uint64_t{1} << bits) - 1) : value;
 }
 
-UnitOracle::UnitOracle(mxu::MxuShape shape, std::span<const std::byte> active,
+UnitOracle::UnitOracle(engine::MxuShape shape, std::span<const std::byte> active,
                        std::span<const std::byte> shadow)
     : shape_(shape),
       element_bytes_(arch::element_bytes(shape.dtype)),

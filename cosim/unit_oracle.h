@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "cosim/array_abi.h"
-#include "systemc/mxu/mxu_engine.h"
+#include "engine/mxu_engine.h"
 
 namespace tandem::cosim {
 
@@ -34,7 +34,7 @@ struct UnitMismatch {
     Unit unit;
     std::string signal;  ///< net or port, e.g. "act_skewed"
     uint32_t lane;       ///< row or column of the array, 0 for what has no lanes
-    mxu::Cycle cycle;    ///< before this edge, or after it (cmt_*, res_*, busy_o)
+    engine::Cycle cycle;    ///< before this edge, or after it (cmt_*, res_*, busy_o)
     uint64_t expected;   ///< bit patterns
     uint64_t actual;
 };
@@ -47,9 +47,9 @@ std::optional<Unit> unit_of_assertion(std::string_view where);
 
 class UnitOracle {
   public:
-    using Cycle = mxu::Cycle;
+    using Cycle = engine::Cycle;
     /// Starts while the array is quiet. Tiles (rows x cols, row 0 first) may be empty: not known.
-    UnitOracle(mxu::MxuShape shape, std::span<const std::byte> active,
+    UnitOracle(engine::MxuShape shape, std::span<const std::byte> active,
                std::span<const std::byte> shadow);
 
     /// The nets to be judged; `taps` must outlive the oracle. Names that are missing are not
@@ -106,7 +106,7 @@ class UnitOracle {
     std::vector<int32_t> leaving(const Row& row) const;
     std::vector<int32_t> committed(const Row& row, const TandemArrayPorts& ports) const;
 
-    const mxu::MxuShape shape_;
+    const engine::MxuShape shape_;
     const uint32_t element_bytes_;
     const Cycle transit_;  ///< edges from the acceptance of a row to the one at which it leaves
     const Cycle memory_;   ///< what was accepted earlier than this is nowhere any more

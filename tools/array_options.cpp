@@ -2,12 +2,12 @@
 // Options by which subcommands choose an array.
 #include <fmt/format.h>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "tools/command.h"
 
 namespace tandem::tools {
 
-void add_rtl_options(CLI::App& command, ArrayChoice& choice) {
+void add_rtl_options(CLI::App& command, run::ArrayChoice& choice) {
     command
         .add_option("--form", choice.form, "of Tandem's RTL: flat (fast), grid (one module per PE)")
         ->check(CLI::IsMember({"flat", "grid"}))
@@ -40,11 +40,11 @@ void ArrayArguments::add_to(CLI::App& command) {
     add_rtl_options(command, choice);
 }
 
-mxu::MxuShape ArrayArguments::shape() const {
+engine::MxuShape ArrayArguments::shape() const {
     if (sum4 && dtype != "bf16") throw UserError("--sum4", "--dtype", "bf16", dtype);
     if (sum4 && pipeline % 4 != 0)
         throw UserError("--sum4", "--pipeline", "a multiple of 4", std::to_string(pipeline));
-    mxu::MxuShape shape;
+    engine::MxuShape shape;
     shape.rows = rows;
     shape.cols = cols;
     shape.accumulator_rows = accumulator_rows;

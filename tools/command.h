@@ -7,9 +7,10 @@
 #include <functional>
 #include <string>
 
-#include "systemc/mxu/mxu_engine.h"
-#include "tools/arrays.h"
-#include "tools/wave_window.h"
+#include "engine/mxu_engine.h"
+#include "run/arrays.h"
+#include "run/report.h"
+#include "run/wave_window.h"
 
 namespace tandem::tools {
 
@@ -19,25 +20,37 @@ inline constexpr int kMismatch = 1;   ///< an answer is wrong, or model and RTL 
 inline constexpr int kUserError = 2;  ///< usage, configuration, model file
 inline constexpr int kFault = 3;      ///< a fault of Tandem itself
 
+inline int exit_status(run::Verdict verdict) {
+    switch (verdict) {
+        case run::Verdict::kGood:
+            return kGood;
+        case run::Verdict::kMismatch:
+            return kMismatch;
+        case run::Verdict::kFault:
+            break;
+    }
+    return kFault;
+}
+
 /// Set by the subcommand that was chosen; run after the command line has been parsed.
 using Action = std::function<int()>;
 
 /// --form, --rtl, --rtl-top, --rtl-timing.
-void add_rtl_options(CLI::App& command, ArrayChoice& choice);
+void add_rtl_options(CLI::App& command, run::ArrayChoice& choice);
 
 /// --wave and its window.
-void add_wave_options(CLI::App& command, WaveOptions& wave);
+void add_wave_options(CLI::App& command, run::WaveOptions& wave);
 
 /// An array by its parameters, as options of a subcommand.
 struct ArrayArguments {
     uint32_t rows = 16, cols = 16, accumulator_rows = 256, pipeline = 1;
     std::string dtype = "int8";
     bool sum4 = false;
-    ArrayChoice choice;
+    run::ArrayChoice choice;
 
     void add_to(CLI::App& command);
     /// Throws UserError when the parameters do not go together.
-    mxu::MxuShape shape() const;
+    engine::MxuShape shape() const;
     /// The same array on another command line; what is default is left out, but not the sizes.
     std::string to_string() const;
 };

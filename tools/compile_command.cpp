@@ -2,44 +2,89 @@
 // tandem compile, tandem disasm: programs as files and as text.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "arch/disassembler.h"
 #include "arch/program.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "compiler/pipeline.h"
+#include "tools/chip_arguments.h"
 #include "tools/command.h"
 #include "tools/model_file.h"
 #include "tools/output_files.h"
-#include "tools/paths.h"
 
 namespace tandem::tools {
 
+namespace {
+
+struct CompileArguments {
+    std::string model, output, dump;
+    bool dump_bytes = false;
+    ChipArguments chip{.chip = "test_16x16"};
+    ModelOptions options;
+};
+
+/// The program's form after each pass as a file of its own in the folder.
+compiler::Dump dump_into(const CompileArguments& a) {
+    const std::filesystem::path folder = a.dump;
+    std::filesystem::create_directories(folder);
+    return {.text =
+                [folder](std::string_view form, const std::string& text) {
+                    const auto file = folder / form;
+                    base::write_file(file, {text.begin(), text.end()});
+                    fmt::print("{}: {} lines\n", file.string(),
+                               std::count(text.begin(), text.end(), '\n'));
+                },
+            .bytes = a.dump_bytes ? compiler::DumpBytes::kAll : compiler::DumpBytes::kNone};
+}
+
+int compile(const CompileArguments& a) {
+    if (a.output.empty() && a.dump.empty())
+        throw UserError("compile: expected -o FILE.tpu, --dump FOLDER or both, found neither");
+    const auto chip = a.chip.load();
+    const bool list = is_list(a.model);
+    const auto graph = load_graph(a.model, chip, list ? a.options.batch : 1);
+    check_output_files({{"--output", a.output}}, {{"MODEL", a.model}});
+    compiler::CompileOptions options{.batch = list ? 1 : a.options.batch,
+                                     .rounding = rounding_of(a.options),
+                                     .cores = a.output.empty() ? 0u : 1u,
+                                     .dump = {}};
+    if (!a.dump.empty()) options.dump = dump_into(a);
+    if (a.output.empty()) {
+        compiler::plan_graph(graph, chip, options);
+        return kGood;
+    }
+    const auto program = compiler::compile(graph, chip, options);
+    if (!a.dump.empty()) options.dump.text("program.txt", arch::disassemble(program));
+    arch::write_program(program, a.output);
+    fmt::print("{}: {} instructions, {} bytes of data, {} nodes, for {}\n", a.output,
+               program.instructions.size(), program.data.size(), program.nodes.size(),
+               program.chip);
+    return kGood;
+}
+
+}  // namespace
+
 void add_compile_command(CLI::App& app, Action& action) {
-    struct Arguments {
-        std::string model, chip = "test_16x16", output;
-        ModelOptions options;
-    };
-    auto* command = app.add_subcommand("compile", "Compile a network for a chip");
-    auto a = std::make_shared<Arguments>();
-    command->add_option("MODEL", a->model, ".tflite")->required();
-    command->add_option("--chip", a->chip, "name of a shipped chip, or a chip file")
-        ->capture_default_str();
-    command->add_option("-o,--output", a->output, "program file (.tpu)")->required();
+    auto* command = app.add_subcommand("compile", "Compile a model for a chip");
+    auto a = std::make_shared<CompileArguments>();
+    command->add_option("MODEL", a->model, ".tflite, .tgraph; with --dump also .csv, .yaml")
+        ->required();
+    a->chip.add_to(*command);
+    command->add_option("-o,--output", a->output, "program file (.tpu)");
+    command->add_option("--dump", a->dump,
+                        "folder for the text of every form that the program takes: graph.tgraph "
+                        "(a model again), kernels.txt, plan.txt, program.txt");
+    command->add_flag("--dump-bytes", a->dump_bytes, "graph.tgraph with the constants' values");
     command->add_option("--batch", a->options.batch, "samples per inference")
         ->check(CLI::Range(1u, 65535u))
         ->capture_default_str();
     command->add_option("--rounding", a->options.rounding, "TFLite's convention for requantisation")
         ->check(CLI::IsMember({"single", "gemmlowp"}))
         ->capture_default_str();
-    command->callback([&action, a] {
-        action = [a] {
-            const auto program =
-                load_program(a->model, arch::find_chip(a->chip, chips_dir()), a->options);
-            check_output_files({{"--output", a->output}}, {{"MODEL", a->model}});
-            arch::write_program(program, a->output);
-            fmt::print("{}: {} instructions, {} bytes of data, {} nodes, for {}\n", a->output,
-                       program.instructions.size(), program.data.size(), program.nodes.size(),
-                       program.chip);
-            return kGood;
-        };
-    });
+    command->callback([&action, a] { action = [a] { return compile(*a); }; });
 }
 
 void add_disasm_command(CLI::App& app, Action& action) {

@@ -9,10 +9,11 @@
 #include <random>
 
 #include "arch/bf16.h"
-#include "arch/error.h"
 #include "arch/numerics.h"
-#include "compiler/compile.h"
-#include "compiler/float_product.h"
+#include "base/error.h"
+#include "compiler/graph/seed.h"
+#include "compiler/graph/verify.h"
+#include "compiler/pipeline.h"
 #include "firmware/include/tandem/platform.h"
 
 namespace tandem::tools {
@@ -52,60 +53,25 @@ std::vector<uint8_t> random_bytes(size_t count, std::mt19937_64& random) {
     return bytes;
 }
 
-compiler::Tensor tensor(const std::string& name, uint32_t rows, uint32_t cols, float scale) {
-    compiler::Tensor t;
-    t.name = name;
-    t.shape = {static_cast<int32_t>(rows), static_cast<int32_t>(cols)};
-    t.type = compiler::DataType::kInt8;
-    t.quantization = {{scale}, {0}, 0};
-    return t;
-}
-
-/// A network of one fully connected layer.
-compiler::Graph int8_graph(const GemmSize& size, std::mt19937_64& random) {
-    compiler::Graph graph;
-    graph.file = size.to_string();
-    // Sums of K random products have a deviation of about 74 * 74 * sqrt(K); keep three of them.
-    const float output_scale =
-        3.0f * 74.0f * 74.0f * std::sqrt(static_cast<float>(size.k)) / 127.0f;
-    graph.tensors = {tensor("A", size.m, size.k, 1.0f), tensor("B", size.n, size.k, 1.0f),
-                     tensor("C", size.m, size.n, output_scale)};
-    graph.tensors[1].is_constant = true;
-    graph.tensors[1].data = random_bytes(size_t{size.n} * size.k, random);
+std::vector<uint8_t> int8_weights(const GemmSize& size, std::mt19937_64& random) {
+    auto weights = random_bytes(size_t{size.n} * size.k, random);
     // Symmetric weights as in TFLite: -127 to 127.
-    for (auto& weight : graph.tensors[1].data)
-        if (weight == 0x80) weight = 0x81;
-    compiler::Node node;
-    node.op = compiler::Operator::kFullyConnected;
-    node.name = "C";
-    node.inputs = {0, 1};
-    node.outputs = {2};
-    node.attributes = compiler::FullyConnectedAttributes{};
-    graph.nodes = {node};
-    graph.inputs = {0};
-    graph.outputs = {2};
-    return graph;
-}
-
-void make_int8(GemmProduct& product, std::mt19937_64& random) {
-    const GemmSize& size = product.size;
-    auto graph = int8_graph(size, random);
-    product.program = compiler::compile(graph, product.chip, {});
-    product.inputs = random_bytes(size_t{size.m} * size.k, random);
-    product.multiplier = 1.0f / graph.tensors[2].scale();
-    product.weights = std::move(graph.tensors[1].data);
+    std::ranges::replace(weights, 0x80, 0x81);
+    return weights;
 }
 
 std::vector<uint8_t> plain_int8(const GemmProduct& p) {
     const auto [m, k, n] = p.size;
+    const auto& tensors = p.graph.tensors;
+    const float multiplier = tensors[0].scale() * tensors[1].scale() / tensors[2].scale();
     std::vector<uint8_t> result;
     for (size_t row = 0; row < m; ++row)
         for (size_t column = 0; column < n; ++column) {
             int32_t sum = 0;
             for (size_t i = 0; i < k; ++i)
                 sum += static_cast<int8_t>(p.inputs[row * k + i]) *
-                       static_cast<int8_t>(p.weights[column * k + i]);
-            const float scaled = std::nearbyint(static_cast<float>(sum) * p.multiplier);
+                       static_cast<int8_t>(p.weights()[column * k + i]);
+            const float scaled = std::nearbyint(static_cast<float>(sum) * multiplier);
             const auto value = static_cast<int8_t>(std::clamp(scaled, -128.0f, 127.0f));
             result.push_back(static_cast<uint8_t>(value));
         }
@@ -133,13 +99,13 @@ std::vector<uint16_t> random_bf16(size_t count, std::mt19937_64& random) {
     return values;
 }
 
-void make_bf16(GemmProduct& product, std::mt19937_64& random) {
-    const GemmSize& size = product.size;
-    compiler::FloatProduct source{size.to_string(), size.m, size.k, size.n, {}};
-    source.weights = random_bf16(size_t{size.k} * size.n, random);
-    product.program = compiler::compile(source, product.chip);
-    product.inputs = bytes_of(random_bf16(size_t{size.m} * size.k, random));
-    product.weights = bytes_of(source.weights);
+/// B is made by rows and stored by columns.
+std::vector<uint8_t> bf16_weights(const GemmSize& size, std::mt19937_64& random) {
+    const auto rows = random_bf16(size_t{size.k} * size.n, random);
+    std::vector<uint16_t> columns(rows.size());
+    for (size_t k = 0; k < size.k; ++k)
+        for (size_t n = 0; n < size.n; ++n) columns[n * size.k + k] = rows[k * size.n + n];
+    return bytes_of(columns);
 }
 
 std::vector<float> floats_of(const std::vector<uint8_t>& bytes) {
@@ -153,19 +119,20 @@ std::vector<float> floats_of(const std::vector<uint8_t>& bytes) {
 
 /// Adds rows first to last - 1 of B, weighted with a row of A, to the column sums of a tile: one
 /// after the other, or the products of four of them with one rounding.
-void add_rows(const float* a, const float* b, size_t first, size_t last, size_t n, bool sum4,
+void add_rows(const float* a, const float* b, size_t depth, size_t first, size_t last, bool sum4,
               std::vector<float>& sums) {
+    const size_t n = sums.size();
     const size_t step = sum4 ? 4 : 1;
     for (size_t k = first; k < last; k += step) {
         const size_t count = std::min(step, last - k);
         for (size_t c = 0; c < n; ++c) {
             if (!sum4) {
-                sums[c] += a[k] * b[k * n + c];
+                sums[c] += a[k] * b[c * depth + k];
                 continue;
             }
             double group = 0;
             for (size_t i = 0; i < count; ++i)
-                group += static_cast<double>(a[k + i]) * static_cast<double>(b[(k + i) * n + c]);
+                group += static_cast<double>(a[k + i]) * static_cast<double>(b[c * depth + k + i]);
             sums[c] += static_cast<float>(group);
         }
     }
@@ -174,13 +141,13 @@ void add_rows(const float* a, const float* b, size_t first, size_t last, size_t 
 /// In the array's order: the rows of a tile from zero, then the tile's sum onto what is there.
 std::vector<uint8_t> plain_bf16(const GemmProduct& p) {
     const size_t m = p.size.m, k = p.size.k, n = p.size.n, rows = p.chip.mxu.rows;
-    const auto a = floats_of(p.inputs), b = floats_of(p.weights);
+    const auto a = floats_of(p.inputs), b = floats_of(p.weights());
     std::vector<uint16_t> result;
     for (size_t row = 0; row < m; ++row) {
         std::vector<float> total(n);
         for (size_t first = 0; first < k; first += rows) {
             std::vector<float> sums(n);
-            add_rows(a.data() + row * k, b.data(), first, std::min(k, first + rows), n,
+            add_rows(a.data() + row * k, b.data(), k, first, std::min(k, first + rows),
                      p.chip.mxu.sum4, sums);
             for (size_t c = 0; c < n; ++c) total[c] = first == 0 ? sums[c] : total[c] + sums[c];
         }
@@ -188,6 +155,44 @@ std::vector<uint8_t> plain_bf16(const GemmProduct& p) {
             result.push_back(bf16::narrow(std::bit_cast<uint32_t>(value)));
     }
     return bytes_of(result);
+}
+
+}  // namespace
+
+namespace {
+
+compiler::Tensor matrix(const char* name, compiler::ElementType type, uint32_t rows,
+                        uint32_t cols) {
+    compiler::Tensor tensor;
+    tensor.name = name;
+    tensor.shape = {rows, cols};
+    tensor.type = type;
+    if (type == compiler::ElementType::kInt8) tensor.quantization = {{1.0f}, {0}, 0};
+    return tensor;
+}
+
+/// A network of one fully connected layer.
+compiler::Graph graph_of(const GemmSize& size, compiler::ElementType type,
+                         std::vector<uint8_t> weights) {
+    compiler::Graph graph;
+    graph.file = graph.name = size.to_string();
+    graph.tensors = {matrix("A", type, size.m, size.k), matrix("B", type, size.n, size.k),
+                     matrix("C", type, size.m, size.n)};
+    compiler::Tensor& b = graph.tensors[1];
+    b.is_constant = true;
+    b.set_bytes(std::move(weights));
+    if (type == compiler::ElementType::kInt8)
+        b.quantization.scales = {compiler::seeded_weight_scale(size.k)};
+    compiler::Node node;
+    node.op = compiler::Operator::kFullyConnected;
+    node.name = "C";
+    node.inputs = {0, 1};
+    node.outputs = {2};
+    graph.nodes = {node};
+    graph.inputs = {0};
+    graph.outputs = {2};
+    compiler::verify(graph);
+    return graph;
 }
 
 }  // namespace
@@ -200,7 +205,13 @@ GemmProduct make_gemm(const GemmSize& size, const arch::ChipConfig& chip, uint64
     product.size = size;
     product.chip = chip;
     std::mt19937_64 random(seed);
-    chip.mxu.dtype == arch::Dtype::kBf16 ? make_bf16(product, random) : make_int8(product, random);
+    const bool is_bf16 = chip.mxu.dtype == arch::Dtype::kBf16;
+    product.graph = is_bf16
+                        ? graph_of(size, compiler::ElementType::kBf16, bf16_weights(size, random))
+                        : graph_of(size, compiler::ElementType::kInt8, int8_weights(size, random));
+    product.inputs = is_bf16 ? bytes_of(random_bf16(size_t{size.m} * size.k, random))
+                             : random_bytes(size_t{size.m} * size.k, random);
+    product.program = compiler::compile(product.graph, chip);
     return product;
 }
 

@@ -10,6 +10,7 @@
 
 #include "arch/chip_config.h"
 #include "arch/program.h"
+#include "compiler/graph/graph.h"
 
 namespace tandem::tools {
 
@@ -22,9 +23,12 @@ struct GemmProduct {
     GemmSize size;
     arch::ChipConfig chip;
     arch::Program program;
-    std::vector<uint8_t> inputs;   ///< A, row after row
-    std::vector<uint8_t> weights;  ///< int8: B by columns; bf16: B by rows
-    float multiplier = 1;          ///< int8: of the sums
+    /// One FULLY_CONNECTED with its values.
+    compiler::Graph graph;
+    std::vector<uint8_t> inputs;  ///< A, row after row
+
+    /// B by columns.
+    const std::vector<uint8_t>& weights() const { return graph.tensors[1].bytes(); }
 };
 
 /// Elements of the chip's array type. Throws UserError, before anything is made, when a matrix has

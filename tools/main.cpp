@@ -6,7 +6,7 @@
 #include <exception>
 #include <filesystem>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "tools/command.h"
 
 int main(int argc, char** argv) {

@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <new>
 
-#include "arch/error.h"
-#include "arch/file.h"
-#include "compiler/compile.h"
-#include "compiler/tflite/tflite_import.h"
+#include "arch/program_check.h"
+#include "base/error.h"
+#include "base/file.h"
+
+#include "compiler/import/import.h"
+#include "run/graph_run.h"
 
 namespace tandem::tools {
 namespace {
@@ -37,27 +39,37 @@ std::vector<uint8_t> npy_elements(const std::vector<uint8_t>& bytes, const std::
 
 }  // namespace
 
-arch::Program load_program(const std::string& model, const arch::ChipConfig& chip,
-                           const ModelOptions& options) {
+numerics::Rounding rounding_of(const ModelOptions& options) {
+    return options.rounding == "gemmlowp" ? numerics::Rounding::kGemmlowp
+                                          : numerics::Rounding::kSingle;
+}
+
+bool is_list(const std::string& model) {
+    return model.ends_with(".csv") || model.ends_with(".yaml") || model.ends_with(".yml");
+}
+
+bool is_program(const std::string& model) { return model.ends_with(".tpu"); }
+
+arch::Program load_program(const std::string& model, const arch::ChipConfig& chip) {
+    auto program = arch::read_program(model);
+    if (program.chip_hash != chip.hash())
+        throw UserError(
+            model, "chip figures", fmt::format("{} (hash {:016x})", chip.name, chip.hash()),
+            fmt::format("a program for {} (hash {:016x}); compile the model for this chip",
+                        program.chip, program.chip_hash));
+    arch::check_program(chip, program, model);
+    return program;
+}
+
+compiler::Graph load_graph(const std::string& model, const arch::ChipConfig& chip,
+                           uint64_t batch) {
     const auto extension = std::filesystem::path(model).extension();
-    if (extension == ".tpu") {
-        auto program = arch::read_program(model);
-        arch::require_int8_array(chip, model);
-        if (program.hash != chip.hash())
-            throw UserError(
-                model, "chip", fmt::format("{} (hash {:016x})", chip.name, chip.hash()),
-                fmt::format("a program for {} (hash {:016x}); compile the model for this chip",
-                            program.chip, program.hash));
-        return program;
-    }
-    if (extension != ".tflite")
-        throw UserError(model, "model format", "a .tflite or .tpu file",
+    if (!is_list(model) && extension != ".tflite" && extension != ".tgraph")
+        throw UserError(model, "model format",
+                        "a .tflite, .tgraph, .tpu, .csv or .yaml file",
                         "\"" + extension.string() + "\"");
-    compiler::CompileOptions compile;
-    compile.batch = options.batch;
-    compile.rounding = options.rounding == "gemmlowp" ? numerics::Rounding::kGemmlowp
-                                                      : numerics::Rounding::kSingle;
-    return compiler::compile(compiler::import_tflite(model), chip, compile);
+    return compiler::import_model(
+        model, {.batch = batch, .list_type = run::element_type_of(chip)});
 }
 
 std::vector<uint8_t> read_tensor_file(const std::string& file) {
@@ -65,7 +77,7 @@ std::vector<uint8_t> read_tensor_file(const std::string& file) {
     if (extension != ".bin" && extension != ".npy")
         throw UserError(file, "tensor format", "a .bin or .npy file",
                         "\"" + extension.string() + "\"");
-    auto bytes = arch::read_file(file);
+    auto bytes = base::read_file(file);
     return extension == ".npy" ? npy_elements(bytes, file) : bytes;
 }
 

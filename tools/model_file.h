@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "arch/chip_config.h"
+#include "arch/numerics.h"
 #include "arch/program.h"
+#include "compiler/graph/graph.h"
 
 namespace tandem::tools {
 
@@ -16,10 +18,18 @@ struct ModelOptions {
     std::string rounding = "single";
 };
 
-/// Compiles a .tflite file, or reads a .tpu file and checks that it is for this chip. Throws
-/// UserError.
-arch::Program load_program(const std::string& model, const arch::ChipConfig& chip,
-                           const ModelOptions& options);
+numerics::Rounding rounding_of(const ModelOptions& options);
+
+// By the file's ending.
+bool is_list(const std::string& model);     ///< of layers: .csv, .yaml
+bool is_program(const std::string& model);  ///< .tpu
+
+/// A .tpu file that is for this chip. Throws UserError.
+arch::Program load_program(const std::string& model, const arch::ChipConfig& chip);
+
+/// Any other model. `batch` goes with tables. Throws UserError.
+compiler::Graph load_graph(const std::string& model, const arch::ChipConfig& chip,
+                           uint64_t batch = 1);
 
 /// The int8 bytes of a .bin (as they are) or .npy file.
 std::vector<uint8_t> read_tensor_file(const std::string& file);

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "arch/error.h"
+#include "base/error.h"
 
 namespace tandem::tools {
 namespace {

@@ -7,23 +7,26 @@
 #include <fstream>
 #include <random>
 
-#include "arch/error.h"
-#include "arch/file.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "compiler/pipeline.h"
+#include "run/paths.h"
+#include "run/report.h"
+#include "run/run.h"
+#include "tools/chip_arguments.h"
 #include "tools/command.h"
+#include "tools/graph_command.h"
 #include "tools/model_file.h"
 #include "tools/output_files.h"
-#include "tools/paths.h"
 #include "tools/progress.h"
-#include "tools/report.h"
-#include "tools/session.h"
-#include "tools/workload_command.h"
+#include "tools/scalesim_command.h"
 
 namespace tandem::tools {
 namespace {
 
 struct RunArguments {
     std::string model;
-    std::string chip = "test_16x16";
+    ChipArguments chip{.chip = "test_16x16"};
     std::string mode = "functional", level = "at";
     std::vector<std::string> inputs, expects;
     std::string layers, labels, output, json, trace;
@@ -32,7 +35,7 @@ struct RunArguments {
     bool verbose = false;
     ModelOptions model_options;
     std::string timing = "chip";
-    SessionOptions session;
+    run::RunOptions options;
 };
 
 std::vector<uint8_t> concatenate(const std::vector<std::string>& files) {
@@ -76,15 +79,15 @@ double accuracy_of(const std::vector<uint8_t>& outputs, const std::vector<uint8_
     return static_cast<double>(right) / samples;
 }
 
-std::string rerun_command(const RunArguments& a, const SessionResult& result) {
-    std::string text = fmt::format("tandem run {} --chip {} --backend {} --host {}", a.model,
-                                   a.chip, a.session.backend, a.session.host);
+std::string rerun_command(const RunArguments& a, const run::RunResult& result) {
+    std::string text = fmt::format("tandem run {}{} --backend {} --host {}", a.model,
+                                   a.chip.to_string(), a.options.backend, a.options.cpu);
     for (const auto& file : a.inputs) text += " --input " + file;
     if (a.count != 0) text += fmt::format(" --count {}", a.count);
     if (a.model_options.batch != 1) text += fmt::format(" --batch {}", a.model_options.batch);
     if (a.model_options.rounding != "single") text += " --rounding " + a.model_options.rounding;
     if (a.inputs.empty()) text += fmt::format(" --seed {}", a.seed);
-    text += a.session.array.to_string();
+    text += a.options.array.to_string();
     if (result.injected) text += " --inject '" + result.injected->to_string() + "'";
     return text;
 }
@@ -109,98 +112,173 @@ void check_written_files(const RunArguments& a) {
     check_output_files({{"--output", a.output},
                         {"--json", a.json},
                         {"--trace", a.trace},
-                        {"--wave", a.session.wave.path}},
+                        {"--wave", a.options.wave.path}},
                        inputs);
 }
 
-int run(RunArguments arguments) {
-    const auto chip = arch::find_chip(arguments.chip, chips_dir());
-    const auto program = load_program(arguments.model, chip, arguments.model_options);
+std::vector<uint8_t> load_layers(const RunArguments& arguments) {
+    return arguments.layers.empty() ? std::vector<uint8_t>{} : base::read_file(arguments.layers);
+}
+
+std::string divergence_wave(const RunArguments& a) {
+    return fmt::format("tandem_divergence_{}.fst", std::filesystem::path(a.model).stem().string());
+}
+
+void check_waves(const RunArguments& a) {
+    if (a.options.backend == "tlm" && !a.options.wave.path.empty())
+        throw UserError("--wave needs --backend rtl or tandem: the RTL's signals are recorded");
+}
+
+/// What follows from the other arguments. Throws UserError for those that do not go together.
+void prepare_options(RunArguments& arguments) {
+    arguments.options.functional = arguments.mode == "functional";
+    const bool wants_data = !arguments.expects.empty() || !arguments.layers.empty() ||
+                            !arguments.labels.empty() || !arguments.output.empty();
+    if (!arguments.options.functional && wants_data)
+        throw UserError(
+            "--mode timing moves no data: --expect, --layers, --labels and --output need --mode "
+            "functional");
+    arguments.options.trace_path = arguments.trace;
+    arguments.options.divergence_wave = divergence_wave(arguments);
+    check_waves(arguments);
+    if (arguments.verbose)
+        arguments.options.console = [](std::string_view text) {
+            fmt::print(stderr, "firmware: {}\n", text);
+        };
+}
+
+int run_network(RunArguments arguments, const arch::ChipConfig& chip,
+                const arch::Program& program) {
     const uint64_t input_bytes = arch::bytes_of(program.inputs) / program.batch,
                    output_bytes = arch::bytes_of(program.outputs) / program.batch;
     auto inputs = load_inputs(arguments, input_bytes);
-    RunReport report;
+    run::RunReport report;
     report.samples = static_cast<uint32_t>(inputs.size() / input_bytes);
     check_written_files(arguments);
     const uint32_t runs = (report.samples + program.batch - 1) / program.batch;
     inputs.resize(uint64_t{runs} * program.batch * input_bytes);
     auto expected = concatenate(arguments.expects);
     const auto labels =
-        arguments.labels.empty() ? std::vector<uint8_t>{} : arch::read_file(arguments.labels);
+        arguments.labels.empty() ? std::vector<uint8_t>{} : base::read_file(arguments.labels);
     check_files(arguments, expected, labels, output_bytes, report.samples);
-    if (!arguments.layers.empty()) arguments.session.layers = arch::read_file(arguments.layers);
-
-    arguments.session.functional = arguments.mode == "functional";
-    const bool wants_data = !arguments.expects.empty() || !arguments.layers.empty() ||
-                            !arguments.labels.empty() || !arguments.output.empty();
-    if (!arguments.session.functional && wants_data)
-        throw UserError(
-            "--mode timing moves no data: --expect, --layers, --labels and --output need --mode "
-            "functional");
-    arguments.session.trace_path = arguments.trace;
-    arguments.session.wave_path = fmt::format(
-        "tandem_divergence_{}.fst", std::filesystem::path(arguments.model).stem().string());
-    if (arguments.session.backend == "tlm" && !arguments.session.wave.path.empty())
-        throw UserError("--wave needs --backend rtl or tandem: the RTL's signals are recorded");
-    if (arguments.verbose)
-        arguments.session.console = [](std::string_view text) {
-            fmt::print(stderr, "firmware: {}\n", text);
-        };
+    const run::ImageJob job{program, inputs, runs, load_layers(arguments)};
+    prepare_options(arguments);
     Progress progress("instructions");
-    arguments.session.progress = [&](uint64_t done, uint64_t total) {
+    arguments.options.progress = [&](uint64_t done, uint64_t total) {
         if (done % 256 == 0) progress.update(done, total);
     };
     const auto start = std::chrono::steady_clock::now();
-    auto result = run_session(chip, program, inputs, runs, arguments.session);
+    auto result = run::run_image(chip, job, arguments.options);
     report.wall_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    report.peak_rss_bytes = peak_rss_bytes();
     report.seed = arguments.seed;
-    report.backend = arguments.session.backend;
-    report.host = arguments.session.host;
+    report.batch = program.batch;
+    report.rounding = program.rounding;
+    report.backend = arguments.options.backend;
+    report.host = arguments.options.cpu;
     report.mode = arguments.mode;
     report.model = arguments.model;
+    report.name = program.model;
     report.rerun = rerun_command(arguments, result);
 
     result.outputs.resize(output_bytes * report.samples);
     expected.resize(result.outputs.size());
-    if (!arguments.output.empty()) arch::write_file(arguments.output, result.outputs);
+    if (!arguments.output.empty()) base::write_file(arguments.output, result.outputs);
     const bool answers =
-        arguments.session.functional && !result.divergence && result.failure.empty();
+        arguments.options.functional && !result.divergence && result.failure.empty();
     if (answers && !arguments.expects.empty())
-        report.check = compare_outputs(result.outputs, expected, output_bytes);
+        report.check = run::compare_outputs(result.outputs, expected, output_bytes);
     if (answers && !labels.empty())
         report.check.accuracy = accuracy_of(result.outputs, labels, output_bytes, report.samples);
-    report.gtkw = result.gtkw;
 
-    const int status = conclude(chip, program, result, report, arguments.json);
-    if (!arguments.session.inject.empty() && !result.injected && !result.divergence)
+    const int status = exit_status(run::conclude(chip, result, report, arguments.json));
+    if (!arguments.options.inject.empty() && !result.injected && !result.divergence)
         throw UserError("--inject", "cycle", "a cycle in which the array is used",
-                        arguments.session.inject + ", which was not reached");
+                        arguments.options.inject + ", which was not reached");
     return status;
 }
 
-/// Layers without data: only time, and what has to do with it.
-int run_without_data(const CLI::App& command, const RunArguments& a) {
-    for (const char* const option :
-         {"--input", "--expect", "--layers", "--output", "--labels", "--count", "--trace", "--wave",
-          "--inject", "--seed", "--host", "--rounding", "--verbose"})
+std::string rerun_of_graph(const RunArguments& a, bool functional) {
+    std::string text =
+        fmt::format("tandem run {}{} --backend {} --mode {}", a.model, a.chip.to_string(),
+                    a.options.backend, functional ? "functional" : "timing");
+    if (a.model_options.batch != 1) text += fmt::format(" --batch {}", a.model_options.batch);
+    if (a.model_options.rounding != "single") text += " --rounding " + a.model_options.rounding;
+    if (functional) text += fmt::format(" --seed {}", a.seed);
+    if (!a.options.inject.empty()) text += " --inject '" + a.options.inject + "'";
+    return text + a.options.array.to_string();
+}
+
+void refuse_options(const CLI::App& command, const std::string& model,
+                    std::initializer_list<const char*> options, const char* expected,
+                    const char* found) {
+    for (const char* const option : options)
         if (command.get_option(option)->count() != 0)
-            throw UserError(a.model, option, "a model with data (.tflite, .tpu)",
-                            "a list of layers, which has none");
+            throw UserError(model, option, expected, found);
+}
+
+/// What is about a network's data.
+void refuse_data_options(const CLI::App& command, const RunArguments& a) {
+    refuse_options(command, a.model,
+                   {"--input", "--expect", "--layers", "--output", "--labels", "--count", "--host",
+                    "--verbose"},
+                   "a model with data (.tflite, .tpu)", "layers, whose data are seeded");
+}
+
+/// Closed forms: nothing is run but, of the array alone, what confirms our count.
+int run_counts(const CLI::App& command, const RunArguments& a) {
+    if (!is_list(a.model))
+        throw UserError(a.model, "--timing", "chip, or a list of layers (.csv, .yaml)", a.timing);
+    refuse_data_options(command, a);
+    refuse_options(command, a.model, {"--seed", "--rounding", "--trace", "--inject", "--wave"},
+                   "--timing chip", "--timing scalesim-ws, which counts");
     if (command.get_option("--mode")->count() != 0 && a.mode != "timing")
-        throw UserError(a.model, "--mode", "timing: a list of layers has no data", a.mode);
-    if (a.session.backend == "tandem" || (a.session.backend == "rtl" && a.timing == "chip"))
-        throw UserError(a.model, "--backend",
-                        "tlm, or rtl with --timing scalesim-ws: a list of layers has no data",
-                        a.session.backend);
-    return run_workload_file({.file = a.model,
-                              .chip = a.chip,
-                              .json = a.json,
-                              .timing = a.timing,
-                              .backend = a.session.backend,
-                              .batch = a.model_options.batch,
-                              .array = a.session.array});
+        throw UserError(a.model, "--mode", "timing, or --timing chip", a.mode);
+    if (a.options.backend == "tandem")
+        throw UserError(a.model, "--backend", "tlm or rtl, or --timing chip", a.options.backend);
+    return run_scalesim(
+        {a.model, a.json, a.chip, a.options.backend, a.model_options.batch, a.options.array});
+}
+
+/// Lists of layers, and graphs without bytes: all of the chip, no firmware; their time, or with
+/// seeded data.
+int run_graph(const CLI::App& command, const RunArguments& a, const arch::ChipConfig& chip,
+              compiler::Graph graph, bool list) {
+    refuse_data_options(command, a);
+    GraphArguments g;
+    g.model = a.model;
+    g.json = a.json;
+    g.options = a.options;
+    const bool asked = command.get_option("--mode")->count() != 0;
+    g.options.functional = asked ? a.mode == "functional" : a.options.backend != "tlm";
+    if (!g.options.functional && a.options.backend != "tlm")
+        throw UserError("--mode timing moves no data: it goes with --backend tlm only");
+    check_waves(a);
+    g.options.trace_path = a.trace;
+    g.options.divergence_wave = divergence_wave(a);
+    g.how.batch = list ? 1 : a.model_options.batch;
+    g.how.rounding = rounding_of(a.model_options);
+    g.how.seed = a.seed;
+    g.rerun = rerun_of_graph(a, g.options.functional);
+    check_output_files({{"--json", a.json}, {"--trace", a.trace}, {"--wave", a.options.wave.path}},
+                       {{"MODEL", a.model}});
+    return run_graph_on_chip(graph, chip, g);
+}
+
+int run_model(const CLI::App& command, const RunArguments& a) {
+    const bool list = is_list(a.model);
+    if (a.timing != "chip") return run_counts(command, a);
+    const auto chip = a.chip.load();
+    if (is_program(a.model)) return run_network(a, chip, load_program(a.model, chip));
+    compiler::Graph graph = load_graph(a.model, chip, list ? a.model_options.batch : 1);
+    if (list || !compiler::has_data(graph))
+        return run_graph(command, a, chip, std::move(graph), list);
+    return run_network(a, chip,
+                       compiler::compile(graph, chip,
+                                         {.batch = a.model_options.batch,
+                                          .rounding = rounding_of(a.model_options),
+                                          .cores = 1,
+                                          .dump = {}}));
 }
 
 }  // namespace
@@ -211,18 +289,20 @@ void add_run_command(CLI::App& app, Action& action) {
     command
         ->add_option(
             "MODEL", a->model,
-            ".tflite, or .tpu (compiled); or layers without data, timing only: .csv (tables "
-            "of SCALE-Sim and DeepBench), .yaml (applications)")
+            ".tflite, .tgraph (dump), .tpu (compiled); or layers: .csv (tables of SCALE-Sim and "
+            "DeepBench), .yaml (applications)")
         ->required();
-    command->add_option("--chip", a->chip, "name of a shipped chip, or a chip file")
-        ->capture_default_str();
-    command->add_option("--backend", a->session.backend, "what computes the MAC array")
+    a->chip.add_to(*command);
+    command->add_option("--backend", a->options.backend, "what computes the MAC array")
         ->check(CLI::IsMember({"tlm", "rtl", "tandem"}))
         ->capture_default_str();
-    command->add_option("--host", a->session.host, "what runs the firmware")
+    command->add_option("--host", a->options.cpu, "what runs the firmware")
         ->check(CLI::IsMember({"riscv", "native"}))
         ->capture_default_str();
-    command->add_option("--mode", a->mode, "functional: data and time; timing: time only")
+    command
+        ->add_option(
+            "--mode", a->mode,
+            "functional: data and time; timing: time only [networks functional, layers timing]")
         ->check(CLI::IsMember({"functional", "timing"}))
         ->capture_default_str();
     command
@@ -237,7 +317,7 @@ void add_run_command(CLI::App& app, Action& action) {
             "our array's count, which --backend rtl confirms on a sample")
         ->check(CLI::IsMember({"chip", "scalesim-ws"}))
         ->capture_default_str();
-    add_rtl_options(*command, a->session.array);
+    add_rtl_options(*command, a->options.array);
     command
         ->add_option("--rounding", a->model_options.rounding,
                      "TFLite's convention for requantisation")
@@ -257,21 +337,14 @@ void add_run_command(CLI::App& app, Action& action) {
         ->check(CLI::Range(1u, 1000000000u));
     command->add_option("--json", a->json, "write the report to this file");
     command->add_option("--trace", a->trace, "write a timeline for Perfetto or chrome://tracing");
-    add_wave_options(*command, a->session.wave);
-    command->add_option("--inject", a->session.inject,
+    add_wave_options(*command, a->options.wave);
+    command->add_option("--inject", a->options.inject,
                         "flip a bit of the RTL: pe[R][C].psum:bitB@cycle=T (.weight, .activation, "
                         ".shadow), or seed=N");
     command->add_option("--seed", a->seed, "of random inputs")->capture_default_str();
     command->add_flag("--verbose", a->verbose, "show what the firmware prints");
-    command->callback([&action, a, command] {
-        action = [a, command] {
-            if (is_workload(a->model)) return run_without_data(*command, *a);
-            if (a->timing != "chip")
-                throw UserError(a->model, "--timing", "chip, or a list of layers (.csv, .yaml)",
-                                a->timing);
-            return run(*a);
-        };
-    });
+    command->callback(
+        [&action, a, command] { action = [a, command] { return run_model(*command, *a); }; });
 }
 
 }  // namespace tandem::tools

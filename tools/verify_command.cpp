@@ -6,16 +6,17 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "cosim/gtkw.h"
 #include "cosim/random_stream.h"
 #include "cosim/tandem_engine.h"
-#include "tools/arrays.h"
+#include "run/arrays.h"
+#include "run/paths.h"
+#include "run/report.h"
+#include "tools/chip_arguments.h"
 #include "tools/command.h"
 #include "tools/output_files.h"
-#include "tools/paths.h"
 #include "tools/progress.h"
-#include "tools/report.h"
 
 namespace tandem::tools {
 namespace {
@@ -26,32 +27,33 @@ using nlohmann::json;
 struct VerifyArguments : ArrayArguments {
     uint32_t streams = 100;
     uint64_t seed = 0;
-    std::string chip, inject, json;
+    ChipArguments chip;
+    std::string inject, json;
 };
 
 std::string rerun(const VerifyArguments& a, uint64_t seed) {
-    const auto array = a.chip.empty() ? a.to_string() : " --chip " + a.chip + a.choice.to_string();
+    const auto array = a.chip.named() ? a.chip.to_string() + a.choice.to_string() : a.to_string();
     auto text = fmt::format("tandem verify{} --streams 1 --seed {}", array, seed);
     if (!a.inject.empty()) text += fmt::format(" --inject '{}'", a.inject);
     return text;
 }
 
 /// Of a stream: several tiles at any size, and 1000 streams within about a minute.
-mxu::Cycle stream_edges(const mxu::MxuShape& shape) {
-    constexpr mxu::Cycle kMost = 4000, kTiles = 6, kSlack = 200;
+engine::Cycle stream_edges(const engine::MxuShape& shape) {
+    constexpr engine::Cycle kMost = 4000, kTiles = 6, kSlack = 200;
     const double pes = static_cast<double>(shape.rows) * shape.cols;
     const double affordable = (shape.dtype == arch::Dtype::kInt8 ? 4e8 : 3.5e7) / pes;
-    const mxu::Cycle least = kTiles * (shape.rows + mxu::commit_latency(shape)) + kSlack;
-    return std::max(least, static_cast<mxu::Cycle>(std::min<double>(affordable, kMost)));
+    const engine::Cycle least = kTiles * (shape.rows + engine::commit_latency(shape)) + kSlack;
+    return std::max(least, static_cast<engine::Cycle>(std::min<double>(affordable, kMost)));
 }
 
 /// What to flip in the stream with this seed; a seeded injection hits one of the stream's rows.
-std::optional<cosim::Injection> injection(const VerifyArguments& a, const mxu::MxuShape& shape,
+std::optional<cosim::Injection> injection(const VerifyArguments& a, const engine::MxuShape& shape,
                                           uint64_t seed) {
     if (a.inject.empty()) return std::nullopt;
     const auto injection_seed = cosim::parse_injection_seed(a.inject);
     if (!injection_seed) return cosim::parse_injection(a.inject, shape);
-    mxu::TlmMxuEngine model(shape);
+    engine::TlmMxuEngine model(shape);
     cosim::RandomStream stream(model, seed);
     stream.run(stream_edges(shape));
     return cosim::random_injection(*injection_seed, shape,
@@ -80,7 +82,7 @@ void run_stream(cosim::TandemEngine& engine, const VerifyArguments& a, uint64_t 
 }
 
 /// The stream once more, with what diagnosis needs.
-Divergence diagnose(const LoadedArray& array, const VerifyArguments& a, uint64_t seed,
+Divergence diagnose(const run::LoadedArray& array, const VerifyArguments& a, uint64_t seed,
                     const Divergence& found) {
     cosim::TandemOptions options;
     options.wave_path = fmt::format("tandem_verify_seed{}.fst", seed);
@@ -96,18 +98,18 @@ Divergence diagnose(const LoadedArray& array, const VerifyArguments& a, uint64_t
     return alone;
 }
 
-std::string save_file(const Divergence& d, const mxu::MxuShape& shape) {
+std::string save_file(const Divergence& d, const engine::MxuShape& shape) {
     if (d.wave.empty()) return {};
     cosim::SaveFileRequest request;
     request.wave = d.wave;
     request.marker = d.pe ? d.pe->cycle : d.cycle_rtl;
     request.shape = shape;
     request.wrong_pe = d.pe;
-    request.float_filter = float_filter().string();
+    request.float_filter = run::float_filter().string();
     return cosim::write_gtkw(request);
 }
 
-void print(const Divergence& d, const Verification& done, const mxu::MxuShape& shape,
+void print(const Divergence& d, const Verification& done, const engine::MxuShape& shape,
            const std::string& again) {
     const auto value = [&](int64_t sum) {
         return d.what == "value" ? cosim::sum_text(shape.dtype, sum) : std::to_string(sum);
@@ -133,7 +135,7 @@ void print(const Divergence& d, const Verification& done, const mxu::MxuShape& s
     fmt::print("  again: {}\n", again);
 }
 
-json divergence_json(const Divergence& d, const Verification& done, const mxu::MxuShape& shape,
+json divergence_json(const Divergence& d, const Verification& done, const engine::MxuShape& shape,
                      const std::string& again) {
     json out = {{"kind", d.what},
                 {"seed", done.seed},
@@ -170,8 +172,9 @@ json divergence_json(const Divergence& d, const Verification& done, const mxu::M
     return out;
 }
 
-void write_report(const VerifyArguments& a, const LoadedArray& array, const Verification& done) {
-    const mxu::MxuShape& shape = array.shape;
+void write_report(const VerifyArguments& a, const run::LoadedArray& array,
+                  const Verification& done) {
+    const engine::MxuShape& shape = array.shape;
     json counters;
     for (const auto& [name, count] : done.counters.list()) counters[name] = count;
     const std::string again = done.divergence ? rerun(a, done.seed) : std::string();
@@ -185,8 +188,9 @@ void write_report(const VerifyArguments& a, const LoadedArray& array, const Veri
                      {"pipeline", shape.pipeline},
                      {"sum4", shape.sum4},
                      {"form", array.library->info().form},
-                     {"commit_latency", mxu::commit_latency(shape)}}},
-                   {"chip", a.chip},
+                     {"commit_latency", engine::commit_latency(shape)}}},
+                   {"chip", a.chip.chip},
+                   {"chip_overrides", a.chip.sets},
                    {"seed", a.seed},
                    {"streams", done.streams},
                    {"streams_asked_for", a.streams},
@@ -197,12 +201,12 @@ void write_report(const VerifyArguments& a, const LoadedArray& array, const Veri
     if (done.injected) report["injected"] = done.injected->to_string();
     if (done.divergence)
         report["first_divergence"] = divergence_json(*done.divergence, done, shape, again);
-    tools::write_report(a.json, report);
+    run::write_report(a.json, report);
 }
 
 /// One engine for all streams, reset before each: an array of its own for every stream would cost
 /// more than the stream. It has no checkpoints; a stream that diverges is run again with them.
-Verification run_streams(const VerifyArguments& a, const LoadedArray& array) {
+Verification run_streams(const VerifyArguments& a, const run::LoadedArray& array) {
     const auto start = std::chrono::steady_clock::now();
     Verification done;
     Progress progress("streams");
@@ -225,10 +229,10 @@ Verification run_streams(const VerifyArguments& a, const LoadedArray& array) {
 }
 
 int verify(const VerifyArguments& a) {
-    check_output_files({{"--json", a.json}}, {{"--rtl", a.choice.rtl}, {"--chip", a.chip}});
-    const LoadedArray array = a.chip.empty()
-                                  ? load_array(a.shape(), a.choice)
-                                  : load_array(arch::find_chip(a.chip, chips_dir()), a.choice);
+    check_output_files({{"--json", a.json}}, {{"--rtl", a.choice.rtl}, {"--chip", a.chip.chip}});
+    const run::LoadedArray array =
+        !a.chip.named() ? run::load_array(a.shape(), a.choice)
+                       : run::load_array(a.chip.load(), a.choice);
     Verification done = run_streams(a, array);
     if (done.injected) fmt::print("injected {}\n", done.injected->to_string());
     if (done.divergence) {
@@ -254,8 +258,7 @@ void add_verify_command(CLI::App& app, Action& action) {
     auto* command = app.add_subcommand(
         "verify", "Random command streams into the MAC array, RTL against model");
     auto a = std::make_shared<VerifyArguments>();
-    command->add_option("--chip", a->chip,
-                        "the array of this chip (then sizes and types below do not count)");
+    a->chip.add_to(*command, "the array of this chip (then sizes and types below do not count)");
     a->add_to(*command);
     command->add_option("--streams", a->streams, "number of streams")
         ->check(CLI::Range(1u, 1000000u))

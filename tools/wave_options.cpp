@@ -4,7 +4,7 @@
 
 namespace tandem::tools {
 
-void add_wave_options(CLI::App& command, WaveOptions& wave) {
+void add_wave_options(CLI::App& command, run::WaveOptions& wave) {
     const CLI::Validator file(
         [](std::string& text) {
             return text.empty() || text.ends_with(".gtkw")

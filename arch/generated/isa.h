@@ -10,8 +10,10 @@
 
 namespace tandem::isa {
 
-inline constexpr uint32_t kVersion = 1;
-inline constexpr uint64_t kHash = 0x31a03ba3c768fd68;  ///< of isa.yaml and registers.yaml
+inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kFlagCount = 256;  ///< flag 0 means none
+inline constexpr uint32_t kScalarRegisters = 16;  ///< register 0 is always zero
+inline constexpr uint64_t kHash = 0x0fa71d39f0d9b022;  ///< of isa.yaml and registers.yaml
 
 enum class Unit : uint8_t {
     kSequencer,  ///< fetches, runs scalar instructions itself, hands the others to the queue of their unit
@@ -36,6 +38,7 @@ enum class Opcode : uint8_t {
     kSetScalar = 0x02,
     kAddScalar = 0x03,
     kBranchNonzero = 0x04,
+    kFence = 0x05,
     kReadHost = 0x10,
     kReadMemory = 0x11,
     kWriteHost = 0x18,
@@ -57,6 +60,7 @@ struct Header {
     uint8_t wait_b = 0;  ///< second flag to take (0: none) [flag]
     uint8_t signal_a = 0;  ///< flag to raise when all effects are visible (0: none) [flag]
     uint8_t signal_b = 0;  ///< second flag to raise (0: none) [flag]
+    uint8_t core = 0;  ///< signal_b is a flag of core `core` - 1 of the chip (0: of the own core) [core]
 };
 
 /// How an activation or pooling window is read from the unified buffer.
@@ -80,6 +84,17 @@ struct Geometry {
     friend bool operator==(const Geometry&, const Geometry&) = default;
 };
 
+/// The header that every instruction has.
+inline Header header_of(const Words& words) {
+    Header header;
+    header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 8, false}));
+    header.wait_b = static_cast<uint8_t>(get(words, {0, 16, 8, false}));
+    header.signal_a = static_cast<uint8_t>(get(words, {1, 0, 8, false}));
+    header.signal_b = static_cast<uint8_t>(get(words, {1, 8, 8, false}));
+    header.core = static_cast<uint8_t>(get(words, {0, 24, 5, false}));
+    return header;
+}
+
 /// Takes its wait flags, raises its signal flags, does nothing else.
 struct Nop {
     static constexpr Opcode kOpcode = Opcode::kNop;
@@ -92,19 +107,17 @@ struct Nop {
 inline Words Nop::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
     return words;
 }
 
 inline Nop Nop::decode(const Words& words) {
     Nop value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
+    value.header = header_of(words);
     return value;
 }
 
@@ -120,19 +133,17 @@ struct Halt {
 inline Words Halt::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
     return words;
 }
 
 inline Halt Halt::decode(const Words& words) {
     Halt value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
+    value.header = header_of(words);
     return value;
 }
 
@@ -150,22 +161,20 @@ struct SetScalar {
 inline Words SetScalar::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 4, false}, rd, "set_scalar.rd");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {1, 16, 4, false}, rd, "set_scalar.rd");
     put(words, {2, 0, 32, false}, imm, "set_scalar.imm");
     return words;
 }
 
 inline SetScalar SetScalar::decode(const Words& words) {
     SetScalar value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.rd = static_cast<uint8_t>(get(words, {1, 0, 4, false}));
+    value.header = header_of(words);
+    value.rd = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
     value.imm = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
     return value;
 }
@@ -185,24 +194,22 @@ struct AddScalar {
 inline Words AddScalar::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 4, false}, rd, "add_scalar.rd");
-    put(words, {1, 4, 4, false}, rs, "add_scalar.rs");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {1, 16, 4, false}, rd, "add_scalar.rd");
+    put(words, {1, 20, 4, false}, rs, "add_scalar.rs");
     put(words, {2, 0, 32, true}, imm, "add_scalar.imm");
     return words;
 }
 
 inline AddScalar AddScalar::decode(const Words& words) {
     AddScalar value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.rd = static_cast<uint8_t>(get(words, {1, 0, 4, false}));
-    value.rs = static_cast<uint8_t>(get(words, {1, 4, 4, false}));
+    value.header = header_of(words);
+    value.rd = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
+    value.rs = static_cast<uint8_t>(get(words, {1, 20, 4, false}));
     value.imm = static_cast<int32_t>(get(words, {2, 0, 32, true}));
     return value;
 }
@@ -221,35 +228,70 @@ struct BranchNonzero {
 inline Words BranchNonzero::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 4, false}, rs, "branch_nonzero.rs");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {1, 16, 4, false}, rs, "branch_nonzero.rs");
     put(words, {2, 0, 32, true}, offset, "branch_nonzero.offset");
     return words;
 }
 
 inline BranchNonzero BranchNonzero::decode(const Words& words) {
     BranchNonzero value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.rs = static_cast<uint8_t>(get(words, {1, 0, 4, false}));
+    value.header = header_of(words);
+    value.rs = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
     value.offset = static_cast<int32_t>(get(words, {2, 0, 32, true}));
     return value;
 }
 
-/// Copies bytes from host memory into the unified buffer.
+/// Goes in order into the queue of unit number `unit` (as listed above, the sequencer 0) and touches nothing there. Takes its wait flags when its turn comes, then one cycle; raises its signal flags when it and everything before it in that unit have retired. In the sequencer it is a nop.
+struct Fence {
+    static constexpr Opcode kOpcode = Opcode::kFence;
+    static constexpr Unit kUnit = Unit::kSequencer;
+    Header header;
+    uint8_t unit = 0;  ///< the unit that carries it [unit number]
+    uint8_t mxu = 0;  ///< array of the core, for units that stand once per array [array]
+    Words encode() const;
+    static Fence decode(const Words& words);
+};
+
+inline Words Fence::encode() const {
+    Words words{};
+    words[0] = static_cast<uint32_t>(kOpcode);
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {1, 16, 4, false}, unit, "fence.unit");
+    put(words, {1, 20, 4, false}, mxu, "fence.mxu");
+    return words;
+}
+
+inline Fence Fence::decode(const Words& words) {
+    Fence value;
+    value.header = header_of(words);
+    value.unit = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
+    value.mxu = static_cast<uint8_t>(get(words, {1, 20, 4, false}));
+    return value;
+}
+
+/// Copies planes x rows runs of `bytes` bytes from host memory into the unified buffer; run (p, r) is at s[base] + offset + p * plane_stride + r * row_stride on the far side. Takes the time of one transfer of all the bytes.
 struct ReadHost {
     static constexpr Opcode kOpcode = Opcode::kReadHost;
     static constexpr Unit kUnit = Unit::kDmaIn;
     Header header;
-    uint32_t ub_addr = 0;  ///< destination in the unified buffer [byte address]
+    uint32_t ub_addr = 0;  ///< destination in the unified buffer: the runs lie one behind the other [byte address]
     uint32_t offset = 0;  ///< added to s[base]: source in host memory [bytes]
-    uint32_t bytes = 0;  ///< length [bytes]
+    uint32_t bytes = 0;  ///< length of one run [bytes]
     uint8_t base = 0;  ///< scalar register with the base address [register]
+    uint16_t offset_high = 0;  ///< bits 32 to 43 of the offset [2^32 bytes]
+    uint16_t rows = 1;  ///< runs of a plane, at least 1 [runs]
+    uint16_t planes = 1;  ///< planes, at least 1 [planes]
+    uint32_t row_stride = 0;  ///< far distance between the runs of a plane [bytes]
+    uint32_t plane_stride = 0;  ///< far distance between planes [bytes]
     Words encode() const;
     static ReadHost decode(const Words& words);
 };
@@ -257,39 +299,52 @@ struct ReadHost {
 inline Words ReadHost::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 32, false}, ub_addr, "read_host.ub_addr");
-    put(words, {2, 0, 32, false}, offset, "read_host.offset");
-    put(words, {3, 0, 32, false}, bytes, "read_host.bytes");
-    put(words, {4, 0, 4, false}, base, "read_host.base");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, ub_addr, "read_host.ub_addr");
+    put(words, {3, 0, 32, false}, offset, "read_host.offset");
+    put(words, {4, 0, 32, false}, bytes, "read_host.bytes");
+    put(words, {1, 16, 4, false}, base, "read_host.base");
+    put(words, {1, 20, 12, false}, offset_high, "read_host.offset_high");
+    put(words, {5, 0, 16, false}, rows, "read_host.rows");
+    put(words, {5, 16, 16, false}, planes, "read_host.planes");
+    put(words, {6, 0, 32, false}, row_stride, "read_host.row_stride");
+    put(words, {7, 0, 32, false}, plane_stride, "read_host.plane_stride");
     return words;
 }
 
 inline ReadHost ReadHost::decode(const Words& words) {
     ReadHost value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.ub_addr = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
-    value.offset = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.bytes = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
-    value.base = static_cast<uint8_t>(get(words, {4, 0, 4, false}));
+    value.header = header_of(words);
+    value.ub_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.offset = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.bytes = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.base = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
+    value.offset_high = static_cast<uint16_t>(get(words, {1, 20, 12, false}));
+    value.rows = static_cast<uint16_t>(get(words, {5, 0, 16, false}));
+    value.planes = static_cast<uint16_t>(get(words, {5, 16, 16, false}));
+    value.row_stride = static_cast<uint32_t>(get(words, {6, 0, 32, false}));
+    value.plane_stride = static_cast<uint32_t>(get(words, {7, 0, 32, false}));
     return value;
 }
 
-/// Copies bytes from device memory into the unified buffer.
+/// Copies planes x rows runs of `bytes` bytes from device memory into the unified buffer; run (p, r) is at s[base] + offset + p * plane_stride + r * row_stride on the far side. Takes the time of one transfer of all the bytes.
 struct ReadMemory {
     static constexpr Opcode kOpcode = Opcode::kReadMemory;
     static constexpr Unit kUnit = Unit::kDmaIn;
     Header header;
-    uint32_t ub_addr = 0;  ///< destination in the unified buffer [byte address]
+    uint32_t ub_addr = 0;  ///< destination in the unified buffer: the runs lie one behind the other [byte address]
     uint32_t offset = 0;  ///< added to s[base]: source in device memory [bytes]
-    uint32_t bytes = 0;  ///< length [bytes]
+    uint32_t bytes = 0;  ///< length of one run [bytes]
     uint8_t base = 0;  ///< scalar register with the base address [register]
+    uint16_t offset_high = 0;  ///< bits 32 to 43 of the offset [2^32 bytes]
+    uint16_t rows = 1;  ///< runs of a plane, at least 1 [runs]
+    uint16_t planes = 1;  ///< planes, at least 1 [planes]
+    uint32_t row_stride = 0;  ///< far distance between the runs of a plane [bytes]
+    uint32_t plane_stride = 0;  ///< far distance between planes [bytes]
     Words encode() const;
     static ReadMemory decode(const Words& words);
 };
@@ -297,39 +352,52 @@ struct ReadMemory {
 inline Words ReadMemory::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 32, false}, ub_addr, "read_memory.ub_addr");
-    put(words, {2, 0, 32, false}, offset, "read_memory.offset");
-    put(words, {3, 0, 32, false}, bytes, "read_memory.bytes");
-    put(words, {4, 0, 4, false}, base, "read_memory.base");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, ub_addr, "read_memory.ub_addr");
+    put(words, {3, 0, 32, false}, offset, "read_memory.offset");
+    put(words, {4, 0, 32, false}, bytes, "read_memory.bytes");
+    put(words, {1, 16, 4, false}, base, "read_memory.base");
+    put(words, {1, 20, 12, false}, offset_high, "read_memory.offset_high");
+    put(words, {5, 0, 16, false}, rows, "read_memory.rows");
+    put(words, {5, 16, 16, false}, planes, "read_memory.planes");
+    put(words, {6, 0, 32, false}, row_stride, "read_memory.row_stride");
+    put(words, {7, 0, 32, false}, plane_stride, "read_memory.plane_stride");
     return words;
 }
 
 inline ReadMemory ReadMemory::decode(const Words& words) {
     ReadMemory value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.ub_addr = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
-    value.offset = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.bytes = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
-    value.base = static_cast<uint8_t>(get(words, {4, 0, 4, false}));
+    value.header = header_of(words);
+    value.ub_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.offset = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.bytes = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.base = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
+    value.offset_high = static_cast<uint16_t>(get(words, {1, 20, 12, false}));
+    value.rows = static_cast<uint16_t>(get(words, {5, 0, 16, false}));
+    value.planes = static_cast<uint16_t>(get(words, {5, 16, 16, false}));
+    value.row_stride = static_cast<uint32_t>(get(words, {6, 0, 32, false}));
+    value.plane_stride = static_cast<uint32_t>(get(words, {7, 0, 32, false}));
     return value;
 }
 
-/// Copies bytes from the unified buffer into host memory.
+/// Copies planes x rows runs of `bytes` bytes from the unified buffer into host memory; run (p, r) is at s[base] + offset + p * plane_stride + r * row_stride on the far side. Takes the time of one transfer of all the bytes.
 struct WriteHost {
     static constexpr Opcode kOpcode = Opcode::kWriteHost;
     static constexpr Unit kUnit = Unit::kDmaOut;
     Header header;
-    uint32_t ub_addr = 0;  ///< source in the unified buffer [byte address]
+    uint32_t ub_addr = 0;  ///< source in the unified buffer: the runs lie one behind the other [byte address]
     uint32_t offset = 0;  ///< added to s[base]: destination in host memory [bytes]
-    uint32_t bytes = 0;  ///< length [bytes]
+    uint32_t bytes = 0;  ///< length of one run [bytes]
     uint8_t base = 0;  ///< scalar register with the base address [register]
+    uint16_t offset_high = 0;  ///< bits 32 to 43 of the offset [2^32 bytes]
+    uint16_t rows = 1;  ///< runs of a plane, at least 1 [runs]
+    uint16_t planes = 1;  ///< planes, at least 1 [planes]
+    uint32_t row_stride = 0;  ///< far distance between the runs of a plane [bytes]
+    uint32_t plane_stride = 0;  ///< far distance between planes [bytes]
     Words encode() const;
     static WriteHost decode(const Words& words);
 };
@@ -337,39 +405,52 @@ struct WriteHost {
 inline Words WriteHost::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 32, false}, ub_addr, "write_host.ub_addr");
-    put(words, {2, 0, 32, false}, offset, "write_host.offset");
-    put(words, {3, 0, 32, false}, bytes, "write_host.bytes");
-    put(words, {4, 0, 4, false}, base, "write_host.base");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, ub_addr, "write_host.ub_addr");
+    put(words, {3, 0, 32, false}, offset, "write_host.offset");
+    put(words, {4, 0, 32, false}, bytes, "write_host.bytes");
+    put(words, {1, 16, 4, false}, base, "write_host.base");
+    put(words, {1, 20, 12, false}, offset_high, "write_host.offset_high");
+    put(words, {5, 0, 16, false}, rows, "write_host.rows");
+    put(words, {5, 16, 16, false}, planes, "write_host.planes");
+    put(words, {6, 0, 32, false}, row_stride, "write_host.row_stride");
+    put(words, {7, 0, 32, false}, plane_stride, "write_host.plane_stride");
     return words;
 }
 
 inline WriteHost WriteHost::decode(const Words& words) {
     WriteHost value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.ub_addr = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
-    value.offset = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.bytes = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
-    value.base = static_cast<uint8_t>(get(words, {4, 0, 4, false}));
+    value.header = header_of(words);
+    value.ub_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.offset = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.bytes = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.base = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
+    value.offset_high = static_cast<uint16_t>(get(words, {1, 20, 12, false}));
+    value.rows = static_cast<uint16_t>(get(words, {5, 0, 16, false}));
+    value.planes = static_cast<uint16_t>(get(words, {5, 16, 16, false}));
+    value.row_stride = static_cast<uint32_t>(get(words, {6, 0, 32, false}));
+    value.plane_stride = static_cast<uint32_t>(get(words, {7, 0, 32, false}));
     return value;
 }
 
-/// Copies bytes from the unified buffer into device memory.
+/// Copies planes x rows runs of `bytes` bytes from the unified buffer into device memory; run (p, r) is at s[base] + offset + p * plane_stride + r * row_stride on the far side. Takes the time of one transfer of all the bytes.
 struct WriteMemory {
     static constexpr Opcode kOpcode = Opcode::kWriteMemory;
     static constexpr Unit kUnit = Unit::kDmaOut;
     Header header;
-    uint32_t ub_addr = 0;  ///< source in the unified buffer [byte address]
+    uint32_t ub_addr = 0;  ///< source in the unified buffer: the runs lie one behind the other [byte address]
     uint32_t offset = 0;  ///< added to s[base]: destination in device memory [bytes]
-    uint32_t bytes = 0;  ///< length [bytes]
+    uint32_t bytes = 0;  ///< length of one run [bytes]
     uint8_t base = 0;  ///< scalar register with the base address [register]
+    uint16_t offset_high = 0;  ///< bits 32 to 43 of the offset [2^32 bytes]
+    uint16_t rows = 1;  ///< runs of a plane, at least 1 [runs]
+    uint16_t planes = 1;  ///< planes, at least 1 [planes]
+    uint32_t row_stride = 0;  ///< far distance between the runs of a plane [bytes]
+    uint32_t plane_stride = 0;  ///< far distance between planes [bytes]
     Words encode() const;
     static WriteMemory decode(const Words& words);
 };
@@ -377,27 +458,35 @@ struct WriteMemory {
 inline Words WriteMemory::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 32, false}, ub_addr, "write_memory.ub_addr");
-    put(words, {2, 0, 32, false}, offset, "write_memory.offset");
-    put(words, {3, 0, 32, false}, bytes, "write_memory.bytes");
-    put(words, {4, 0, 4, false}, base, "write_memory.base");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, ub_addr, "write_memory.ub_addr");
+    put(words, {3, 0, 32, false}, offset, "write_memory.offset");
+    put(words, {4, 0, 32, false}, bytes, "write_memory.bytes");
+    put(words, {1, 16, 4, false}, base, "write_memory.base");
+    put(words, {1, 20, 12, false}, offset_high, "write_memory.offset_high");
+    put(words, {5, 0, 16, false}, rows, "write_memory.rows");
+    put(words, {5, 16, 16, false}, planes, "write_memory.planes");
+    put(words, {6, 0, 32, false}, row_stride, "write_memory.row_stride");
+    put(words, {7, 0, 32, false}, plane_stride, "write_memory.plane_stride");
     return words;
 }
 
 inline WriteMemory WriteMemory::decode(const Words& words) {
     WriteMemory value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.ub_addr = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
-    value.offset = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.bytes = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
-    value.base = static_cast<uint8_t>(get(words, {4, 0, 4, false}));
+    value.header = header_of(words);
+    value.ub_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.offset = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.bytes = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.base = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
+    value.offset_high = static_cast<uint16_t>(get(words, {1, 20, 12, false}));
+    value.rows = static_cast<uint16_t>(get(words, {5, 0, 16, false}));
+    value.planes = static_cast<uint16_t>(get(words, {5, 16, 16, false}));
+    value.row_stride = static_cast<uint32_t>(get(words, {6, 0, 32, false}));
+    value.plane_stride = static_cast<uint32_t>(get(words, {7, 0, 32, false}));
     return value;
 }
 
@@ -410,6 +499,7 @@ struct ReadWeights {
     uint32_t tiles = 0;  ///< number of tiles [tiles]
     uint8_t base = 0;  ///< scalar register with the base address [register]
     uint8_t mxu = 0;  ///< array of the core whose FIFO takes the tiles [array]
+    uint16_t offset_high = 0;  ///< bits 32 to 43 of the offset [2^32 bytes]
     Words encode() const;
     static ReadWeights decode(const Words& words);
 };
@@ -417,27 +507,27 @@ struct ReadWeights {
 inline Words ReadWeights::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 32, false}, offset, "read_weights.offset");
-    put(words, {2, 0, 32, false}, tiles, "read_weights.tiles");
-    put(words, {3, 0, 4, false}, base, "read_weights.base");
-    put(words, {3, 4, 4, false}, mxu, "read_weights.mxu");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, offset, "read_weights.offset");
+    put(words, {4, 0, 32, false}, tiles, "read_weights.tiles");
+    put(words, {1, 16, 4, false}, base, "read_weights.base");
+    put(words, {1, 20, 4, false}, mxu, "read_weights.mxu");
+    put(words, {3, 0, 12, false}, offset_high, "read_weights.offset_high");
     return words;
 }
 
 inline ReadWeights ReadWeights::decode(const Words& words) {
     ReadWeights value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.offset = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
-    value.tiles = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.base = static_cast<uint8_t>(get(words, {3, 0, 4, false}));
-    value.mxu = static_cast<uint8_t>(get(words, {3, 4, 4, false}));
+    value.header = header_of(words);
+    value.offset = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.tiles = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.base = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
+    value.mxu = static_cast<uint8_t>(get(words, {1, 20, 4, false}));
+    value.offset_high = static_cast<uint16_t>(get(words, {3, 0, 12, false}));
     return value;
 }
 
@@ -454,51 +544,49 @@ struct SetWindow {
 inline Words SetWindow::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 16, false}, geometry.in_height, "set_window.in_height");
-    put(words, {1, 16, 16, false}, geometry.in_width, "set_window.in_width");
-    put(words, {2, 0, 16, false}, geometry.pixel_stride, "set_window.pixel_stride");
-    put(words, {2, 16, 16, false}, geometry.channels, "set_window.channels");
-    put(words, {3, 0, 8, false}, geometry.kernel_h, "set_window.kernel_h");
-    put(words, {3, 8, 8, false}, geometry.kernel_w, "set_window.kernel_w");
-    put(words, {3, 16, 8, false}, geometry.stride_h, "set_window.stride_h");
-    put(words, {3, 24, 8, false}, geometry.stride_w, "set_window.stride_w");
-    put(words, {4, 0, 8, false}, geometry.dilation_h, "set_window.dilation_h");
-    put(words, {4, 8, 8, false}, geometry.dilation_w, "set_window.dilation_w");
-    put(words, {4, 16, 8, false}, geometry.pad_top, "set_window.pad_top");
-    put(words, {4, 24, 8, false}, geometry.pad_left, "set_window.pad_left");
-    put(words, {5, 0, 16, false}, geometry.out_height, "set_window.out_height");
-    put(words, {5, 16, 16, false}, geometry.out_width, "set_window.out_width");
-    put(words, {6, 0, 32, false}, geometry.image_stride, "set_window.image_stride");
-    put(words, {7, 0, 8, true}, geometry.pad_value, "set_window.pad_value");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 16, false}, geometry.in_height, "set_window.in_height");
+    put(words, {2, 16, 16, false}, geometry.in_width, "set_window.in_width");
+    put(words, {3, 0, 16, false}, geometry.pixel_stride, "set_window.pixel_stride");
+    put(words, {3, 16, 16, false}, geometry.channels, "set_window.channels");
+    put(words, {4, 0, 8, false}, geometry.kernel_h, "set_window.kernel_h");
+    put(words, {4, 8, 8, false}, geometry.kernel_w, "set_window.kernel_w");
+    put(words, {4, 16, 8, false}, geometry.stride_h, "set_window.stride_h");
+    put(words, {4, 24, 8, false}, geometry.stride_w, "set_window.stride_w");
+    put(words, {5, 0, 8, false}, geometry.dilation_h, "set_window.dilation_h");
+    put(words, {5, 8, 8, false}, geometry.dilation_w, "set_window.dilation_w");
+    put(words, {5, 16, 8, false}, geometry.pad_top, "set_window.pad_top");
+    put(words, {5, 24, 8, false}, geometry.pad_left, "set_window.pad_left");
+    put(words, {6, 0, 16, false}, geometry.out_height, "set_window.out_height");
+    put(words, {6, 16, 16, false}, geometry.out_width, "set_window.out_width");
+    put(words, {7, 0, 32, false}, geometry.image_stride, "set_window.image_stride");
+    put(words, {1, 16, 8, true}, geometry.pad_value, "set_window.pad_value");
     return words;
 }
 
 inline SetWindow SetWindow::decode(const Words& words) {
     SetWindow value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.geometry.in_height = static_cast<uint16_t>(get(words, {1, 0, 16, false}));
-    value.geometry.in_width = static_cast<uint16_t>(get(words, {1, 16, 16, false}));
-    value.geometry.pixel_stride = static_cast<uint16_t>(get(words, {2, 0, 16, false}));
-    value.geometry.channels = static_cast<uint16_t>(get(words, {2, 16, 16, false}));
-    value.geometry.kernel_h = static_cast<uint8_t>(get(words, {3, 0, 8, false}));
-    value.geometry.kernel_w = static_cast<uint8_t>(get(words, {3, 8, 8, false}));
-    value.geometry.stride_h = static_cast<uint8_t>(get(words, {3, 16, 8, false}));
-    value.geometry.stride_w = static_cast<uint8_t>(get(words, {3, 24, 8, false}));
-    value.geometry.dilation_h = static_cast<uint8_t>(get(words, {4, 0, 8, false}));
-    value.geometry.dilation_w = static_cast<uint8_t>(get(words, {4, 8, 8, false}));
-    value.geometry.pad_top = static_cast<uint8_t>(get(words, {4, 16, 8, false}));
-    value.geometry.pad_left = static_cast<uint8_t>(get(words, {4, 24, 8, false}));
-    value.geometry.out_height = static_cast<uint16_t>(get(words, {5, 0, 16, false}));
-    value.geometry.out_width = static_cast<uint16_t>(get(words, {5, 16, 16, false}));
-    value.geometry.image_stride = static_cast<uint32_t>(get(words, {6, 0, 32, false}));
-    value.geometry.pad_value = static_cast<int8_t>(get(words, {7, 0, 8, true}));
+    value.header = header_of(words);
+    value.geometry.in_height = static_cast<uint16_t>(get(words, {2, 0, 16, false}));
+    value.geometry.in_width = static_cast<uint16_t>(get(words, {2, 16, 16, false}));
+    value.geometry.pixel_stride = static_cast<uint16_t>(get(words, {3, 0, 16, false}));
+    value.geometry.channels = static_cast<uint16_t>(get(words, {3, 16, 16, false}));
+    value.geometry.kernel_h = static_cast<uint8_t>(get(words, {4, 0, 8, false}));
+    value.geometry.kernel_w = static_cast<uint8_t>(get(words, {4, 8, 8, false}));
+    value.geometry.stride_h = static_cast<uint8_t>(get(words, {4, 16, 8, false}));
+    value.geometry.stride_w = static_cast<uint8_t>(get(words, {4, 24, 8, false}));
+    value.geometry.dilation_h = static_cast<uint8_t>(get(words, {5, 0, 8, false}));
+    value.geometry.dilation_w = static_cast<uint8_t>(get(words, {5, 8, 8, false}));
+    value.geometry.pad_top = static_cast<uint8_t>(get(words, {5, 16, 8, false}));
+    value.geometry.pad_left = static_cast<uint8_t>(get(words, {5, 24, 8, false}));
+    value.geometry.out_height = static_cast<uint16_t>(get(words, {6, 0, 16, false}));
+    value.geometry.out_width = static_cast<uint16_t>(get(words, {6, 16, 16, false}));
+    value.geometry.image_stride = static_cast<uint32_t>(get(words, {7, 0, 32, false}));
+    value.geometry.pad_value = static_cast<int8_t>(get(words, {1, 16, 8, true}));
     return value;
 }
 
@@ -524,39 +612,37 @@ struct Matmul {
 inline Words Matmul::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 32, false}, ub_addr, "matmul.ub_addr");
-    put(words, {2, 0, 32, false}, row_start, "matmul.row_start");
-    put(words, {3, 0, 16, false}, rows, "matmul.rows");
-    put(words, {3, 16, 16, false}, acc_addr, "matmul.acc_addr");
-    put(words, {4, 0, 20, false}, k_start, "matmul.k_start");
-    put(words, {4, 20, 12, false}, k_len, "matmul.k_len");
-    put(words, {5, 0, 16, false}, n_len, "matmul.n_len");
-    put(words, {5, 16, 1, false}, new_weights, "matmul.new_weights");
-    put(words, {5, 17, 1, false}, accumulate, "matmul.accumulate");
-    put(words, {5, 18, 4, false}, mxu, "matmul.mxu");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, ub_addr, "matmul.ub_addr");
+    put(words, {3, 0, 32, false}, row_start, "matmul.row_start");
+    put(words, {4, 0, 16, false}, rows, "matmul.rows");
+    put(words, {4, 16, 16, false}, acc_addr, "matmul.acc_addr");
+    put(words, {5, 0, 20, false}, k_start, "matmul.k_start");
+    put(words, {5, 20, 12, false}, k_len, "matmul.k_len");
+    put(words, {6, 0, 16, false}, n_len, "matmul.n_len");
+    put(words, {6, 16, 1, false}, new_weights, "matmul.new_weights");
+    put(words, {6, 17, 1, false}, accumulate, "matmul.accumulate");
+    put(words, {1, 16, 4, false}, mxu, "matmul.mxu");
     return words;
 }
 
 inline Matmul Matmul::decode(const Words& words) {
     Matmul value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.ub_addr = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
-    value.row_start = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.rows = static_cast<uint16_t>(get(words, {3, 0, 16, false}));
-    value.acc_addr = static_cast<uint16_t>(get(words, {3, 16, 16, false}));
-    value.k_start = static_cast<uint32_t>(get(words, {4, 0, 20, false}));
-    value.k_len = static_cast<uint16_t>(get(words, {4, 20, 12, false}));
-    value.n_len = static_cast<uint16_t>(get(words, {5, 0, 16, false}));
-    value.new_weights = static_cast<uint8_t>(get(words, {5, 16, 1, false}));
-    value.accumulate = static_cast<uint8_t>(get(words, {5, 17, 1, false}));
-    value.mxu = static_cast<uint8_t>(get(words, {5, 18, 4, false}));
+    value.header = header_of(words);
+    value.ub_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.row_start = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.rows = static_cast<uint16_t>(get(words, {4, 0, 16, false}));
+    value.acc_addr = static_cast<uint16_t>(get(words, {4, 16, 16, false}));
+    value.k_start = static_cast<uint32_t>(get(words, {5, 0, 20, false}));
+    value.k_len = static_cast<uint16_t>(get(words, {5, 20, 12, false}));
+    value.n_len = static_cast<uint16_t>(get(words, {6, 0, 16, false}));
+    value.new_weights = static_cast<uint8_t>(get(words, {6, 16, 1, false}));
+    value.accumulate = static_cast<uint8_t>(get(words, {6, 17, 1, false}));
+    value.mxu = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
     return value;
 }
 
@@ -569,7 +655,7 @@ struct Activate {
     uint32_t params_addr = 0;  ///< cols x {int32 bias, u32 multiplier, int32 shift} in the unified buffer [byte address]
     uint16_t acc_addr = 0;  ///< first accumulator row [accumulator row]
     uint16_t rows = 0;  ///< accumulator rows to drain [rows]
-    uint16_t row_stride = 0;  ///< distance between output rows [bytes]
+    uint32_t row_stride = 0;  ///< distance between output rows [bytes]
     uint16_t cols = 0;  ///< channels to write, at most the array's columns [channels]
     int8_t zero_point = 0;  ///< zero point of the output
     int8_t clamp_min = 0;  ///< smallest output value
@@ -583,41 +669,39 @@ struct Activate {
 inline Words Activate::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 32, false}, ub_addr, "activate.ub_addr");
-    put(words, {2, 0, 32, false}, params_addr, "activate.params_addr");
-    put(words, {3, 0, 16, false}, acc_addr, "activate.acc_addr");
-    put(words, {3, 16, 16, false}, rows, "activate.rows");
-    put(words, {4, 0, 16, false}, row_stride, "activate.row_stride");
-    put(words, {4, 16, 16, false}, cols, "activate.cols");
-    put(words, {5, 0, 8, true}, zero_point, "activate.zero_point");
-    put(words, {5, 8, 8, true}, clamp_min, "activate.clamp_min");
-    put(words, {5, 16, 8, true}, clamp_max, "activate.clamp_max");
-    put(words, {5, 24, 1, false}, rounding, "activate.rounding");
-    put(words, {5, 25, 4, false}, mxu, "activate.mxu");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, ub_addr, "activate.ub_addr");
+    put(words, {3, 0, 32, false}, params_addr, "activate.params_addr");
+    put(words, {4, 0, 16, false}, acc_addr, "activate.acc_addr");
+    put(words, {4, 16, 16, false}, rows, "activate.rows");
+    put(words, {5, 0, 32, false}, row_stride, "activate.row_stride");
+    put(words, {6, 0, 16, false}, cols, "activate.cols");
+    put(words, {7, 0, 8, true}, zero_point, "activate.zero_point");
+    put(words, {7, 8, 8, true}, clamp_min, "activate.clamp_min");
+    put(words, {7, 16, 8, true}, clamp_max, "activate.clamp_max");
+    put(words, {1, 20, 1, false}, rounding, "activate.rounding");
+    put(words, {1, 16, 4, false}, mxu, "activate.mxu");
     return words;
 }
 
 inline Activate Activate::decode(const Words& words) {
     Activate value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.ub_addr = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
-    value.params_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.acc_addr = static_cast<uint16_t>(get(words, {3, 0, 16, false}));
-    value.rows = static_cast<uint16_t>(get(words, {3, 16, 16, false}));
-    value.row_stride = static_cast<uint16_t>(get(words, {4, 0, 16, false}));
-    value.cols = static_cast<uint16_t>(get(words, {4, 16, 16, false}));
-    value.zero_point = static_cast<int8_t>(get(words, {5, 0, 8, true}));
-    value.clamp_min = static_cast<int8_t>(get(words, {5, 8, 8, true}));
-    value.clamp_max = static_cast<int8_t>(get(words, {5, 16, 8, true}));
-    value.rounding = static_cast<uint8_t>(get(words, {5, 24, 1, false}));
-    value.mxu = static_cast<uint8_t>(get(words, {5, 25, 4, false}));
+    value.header = header_of(words);
+    value.ub_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.params_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.acc_addr = static_cast<uint16_t>(get(words, {4, 0, 16, false}));
+    value.rows = static_cast<uint16_t>(get(words, {4, 16, 16, false}));
+    value.row_stride = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
+    value.cols = static_cast<uint16_t>(get(words, {6, 0, 16, false}));
+    value.zero_point = static_cast<int8_t>(get(words, {7, 0, 8, true}));
+    value.clamp_min = static_cast<int8_t>(get(words, {7, 8, 8, true}));
+    value.clamp_max = static_cast<int8_t>(get(words, {7, 16, 8, true}));
+    value.rounding = static_cast<uint8_t>(get(words, {1, 20, 1, false}));
+    value.mxu = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
     return value;
 }
 
@@ -643,39 +727,37 @@ struct ActivateFloat {
 inline Words ActivateFloat::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 32, false}, ub_addr, "activate_float.ub_addr");
-    put(words, {2, 0, 32, false}, params_addr, "activate_float.params_addr");
-    put(words, {3, 0, 16, false}, acc_addr, "activate_float.acc_addr");
-    put(words, {3, 16, 16, false}, rows, "activate_float.rows");
-    put(words, {4, 0, 32, false}, row_stride, "activate_float.row_stride");
-    put(words, {5, 0, 16, false}, cols, "activate_float.cols");
-    put(words, {5, 16, 2, false}, function, "activate_float.function");
-    put(words, {5, 18, 1, false}, bias, "activate_float.bias");
-    put(words, {5, 19, 1, false}, wide, "activate_float.wide");
-    put(words, {5, 25, 4, false}, mxu, "activate_float.mxu");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, ub_addr, "activate_float.ub_addr");
+    put(words, {3, 0, 32, false}, params_addr, "activate_float.params_addr");
+    put(words, {4, 0, 16, false}, acc_addr, "activate_float.acc_addr");
+    put(words, {4, 16, 16, false}, rows, "activate_float.rows");
+    put(words, {5, 0, 32, false}, row_stride, "activate_float.row_stride");
+    put(words, {6, 0, 16, false}, cols, "activate_float.cols");
+    put(words, {1, 20, 2, false}, function, "activate_float.function");
+    put(words, {1, 22, 1, false}, bias, "activate_float.bias");
+    put(words, {1, 23, 1, false}, wide, "activate_float.wide");
+    put(words, {1, 16, 4, false}, mxu, "activate_float.mxu");
     return words;
 }
 
 inline ActivateFloat ActivateFloat::decode(const Words& words) {
     ActivateFloat value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.ub_addr = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
-    value.params_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.acc_addr = static_cast<uint16_t>(get(words, {3, 0, 16, false}));
-    value.rows = static_cast<uint16_t>(get(words, {3, 16, 16, false}));
-    value.row_stride = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
-    value.cols = static_cast<uint16_t>(get(words, {5, 0, 16, false}));
-    value.function = static_cast<uint8_t>(get(words, {5, 16, 2, false}));
-    value.bias = static_cast<uint8_t>(get(words, {5, 18, 1, false}));
-    value.wide = static_cast<uint8_t>(get(words, {5, 19, 1, false}));
-    value.mxu = static_cast<uint8_t>(get(words, {5, 25, 4, false}));
+    value.header = header_of(words);
+    value.ub_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.params_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.acc_addr = static_cast<uint16_t>(get(words, {4, 0, 16, false}));
+    value.rows = static_cast<uint16_t>(get(words, {4, 16, 16, false}));
+    value.row_stride = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
+    value.cols = static_cast<uint16_t>(get(words, {6, 0, 16, false}));
+    value.function = static_cast<uint8_t>(get(words, {1, 20, 2, false}));
+    value.bias = static_cast<uint8_t>(get(words, {1, 22, 1, false}));
+    value.wide = static_cast<uint8_t>(get(words, {1, 23, 1, false}));
+    value.mxu = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
     return value;
 }
 
@@ -697,31 +779,29 @@ struct Add {
 inline Words Add::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 32, false}, a_addr, "add.a_addr");
-    put(words, {2, 0, 32, false}, b_addr, "add.b_addr");
-    put(words, {3, 0, 32, false}, out_addr, "add.out_addr");
-    put(words, {4, 0, 32, false}, count, "add.count");
-    put(words, {5, 0, 32, false}, params_addr, "add.params_addr");
-    put(words, {6, 0, 1, false}, rounding, "add.rounding");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, a_addr, "add.a_addr");
+    put(words, {3, 0, 32, false}, b_addr, "add.b_addr");
+    put(words, {4, 0, 32, false}, out_addr, "add.out_addr");
+    put(words, {5, 0, 32, false}, count, "add.count");
+    put(words, {6, 0, 32, false}, params_addr, "add.params_addr");
+    put(words, {1, 16, 1, false}, rounding, "add.rounding");
     return words;
 }
 
 inline Add Add::decode(const Words& words) {
     Add value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.a_addr = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
-    value.b_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.out_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
-    value.count = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
-    value.params_addr = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
-    value.rounding = static_cast<uint8_t>(get(words, {6, 0, 1, false}));
+    value.header = header_of(words);
+    value.a_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.b_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.out_addr = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.count = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
+    value.params_addr = static_cast<uint32_t>(get(words, {6, 0, 32, false}));
+    value.rounding = static_cast<uint8_t>(get(words, {1, 16, 1, false}));
     return value;
 }
 
@@ -738,51 +818,49 @@ struct SetPoolWindow {
 inline Words SetPoolWindow::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 16, false}, geometry.in_height, "set_pool_window.in_height");
-    put(words, {1, 16, 16, false}, geometry.in_width, "set_pool_window.in_width");
-    put(words, {2, 0, 16, false}, geometry.pixel_stride, "set_pool_window.pixel_stride");
-    put(words, {2, 16, 16, false}, geometry.channels, "set_pool_window.channels");
-    put(words, {3, 0, 8, false}, geometry.kernel_h, "set_pool_window.kernel_h");
-    put(words, {3, 8, 8, false}, geometry.kernel_w, "set_pool_window.kernel_w");
-    put(words, {3, 16, 8, false}, geometry.stride_h, "set_pool_window.stride_h");
-    put(words, {3, 24, 8, false}, geometry.stride_w, "set_pool_window.stride_w");
-    put(words, {4, 0, 8, false}, geometry.dilation_h, "set_pool_window.dilation_h");
-    put(words, {4, 8, 8, false}, geometry.dilation_w, "set_pool_window.dilation_w");
-    put(words, {4, 16, 8, false}, geometry.pad_top, "set_pool_window.pad_top");
-    put(words, {4, 24, 8, false}, geometry.pad_left, "set_pool_window.pad_left");
-    put(words, {5, 0, 16, false}, geometry.out_height, "set_pool_window.out_height");
-    put(words, {5, 16, 16, false}, geometry.out_width, "set_pool_window.out_width");
-    put(words, {6, 0, 32, false}, geometry.image_stride, "set_pool_window.image_stride");
-    put(words, {7, 0, 8, true}, geometry.pad_value, "set_pool_window.pad_value");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 16, false}, geometry.in_height, "set_pool_window.in_height");
+    put(words, {2, 16, 16, false}, geometry.in_width, "set_pool_window.in_width");
+    put(words, {3, 0, 16, false}, geometry.pixel_stride, "set_pool_window.pixel_stride");
+    put(words, {3, 16, 16, false}, geometry.channels, "set_pool_window.channels");
+    put(words, {4, 0, 8, false}, geometry.kernel_h, "set_pool_window.kernel_h");
+    put(words, {4, 8, 8, false}, geometry.kernel_w, "set_pool_window.kernel_w");
+    put(words, {4, 16, 8, false}, geometry.stride_h, "set_pool_window.stride_h");
+    put(words, {4, 24, 8, false}, geometry.stride_w, "set_pool_window.stride_w");
+    put(words, {5, 0, 8, false}, geometry.dilation_h, "set_pool_window.dilation_h");
+    put(words, {5, 8, 8, false}, geometry.dilation_w, "set_pool_window.dilation_w");
+    put(words, {5, 16, 8, false}, geometry.pad_top, "set_pool_window.pad_top");
+    put(words, {5, 24, 8, false}, geometry.pad_left, "set_pool_window.pad_left");
+    put(words, {6, 0, 16, false}, geometry.out_height, "set_pool_window.out_height");
+    put(words, {6, 16, 16, false}, geometry.out_width, "set_pool_window.out_width");
+    put(words, {7, 0, 32, false}, geometry.image_stride, "set_pool_window.image_stride");
+    put(words, {1, 16, 8, true}, geometry.pad_value, "set_pool_window.pad_value");
     return words;
 }
 
 inline SetPoolWindow SetPoolWindow::decode(const Words& words) {
     SetPoolWindow value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.geometry.in_height = static_cast<uint16_t>(get(words, {1, 0, 16, false}));
-    value.geometry.in_width = static_cast<uint16_t>(get(words, {1, 16, 16, false}));
-    value.geometry.pixel_stride = static_cast<uint16_t>(get(words, {2, 0, 16, false}));
-    value.geometry.channels = static_cast<uint16_t>(get(words, {2, 16, 16, false}));
-    value.geometry.kernel_h = static_cast<uint8_t>(get(words, {3, 0, 8, false}));
-    value.geometry.kernel_w = static_cast<uint8_t>(get(words, {3, 8, 8, false}));
-    value.geometry.stride_h = static_cast<uint8_t>(get(words, {3, 16, 8, false}));
-    value.geometry.stride_w = static_cast<uint8_t>(get(words, {3, 24, 8, false}));
-    value.geometry.dilation_h = static_cast<uint8_t>(get(words, {4, 0, 8, false}));
-    value.geometry.dilation_w = static_cast<uint8_t>(get(words, {4, 8, 8, false}));
-    value.geometry.pad_top = static_cast<uint8_t>(get(words, {4, 16, 8, false}));
-    value.geometry.pad_left = static_cast<uint8_t>(get(words, {4, 24, 8, false}));
-    value.geometry.out_height = static_cast<uint16_t>(get(words, {5, 0, 16, false}));
-    value.geometry.out_width = static_cast<uint16_t>(get(words, {5, 16, 16, false}));
-    value.geometry.image_stride = static_cast<uint32_t>(get(words, {6, 0, 32, false}));
-    value.geometry.pad_value = static_cast<int8_t>(get(words, {7, 0, 8, true}));
+    value.header = header_of(words);
+    value.geometry.in_height = static_cast<uint16_t>(get(words, {2, 0, 16, false}));
+    value.geometry.in_width = static_cast<uint16_t>(get(words, {2, 16, 16, false}));
+    value.geometry.pixel_stride = static_cast<uint16_t>(get(words, {3, 0, 16, false}));
+    value.geometry.channels = static_cast<uint16_t>(get(words, {3, 16, 16, false}));
+    value.geometry.kernel_h = static_cast<uint8_t>(get(words, {4, 0, 8, false}));
+    value.geometry.kernel_w = static_cast<uint8_t>(get(words, {4, 8, 8, false}));
+    value.geometry.stride_h = static_cast<uint8_t>(get(words, {4, 16, 8, false}));
+    value.geometry.stride_w = static_cast<uint8_t>(get(words, {4, 24, 8, false}));
+    value.geometry.dilation_h = static_cast<uint8_t>(get(words, {5, 0, 8, false}));
+    value.geometry.dilation_w = static_cast<uint8_t>(get(words, {5, 8, 8, false}));
+    value.geometry.pad_top = static_cast<uint8_t>(get(words, {5, 16, 8, false}));
+    value.geometry.pad_left = static_cast<uint8_t>(get(words, {5, 24, 8, false}));
+    value.geometry.out_height = static_cast<uint16_t>(get(words, {6, 0, 16, false}));
+    value.geometry.out_width = static_cast<uint16_t>(get(words, {6, 16, 16, false}));
+    value.geometry.image_stride = static_cast<uint32_t>(get(words, {7, 0, 32, false}));
+    value.geometry.pad_value = static_cast<int8_t>(get(words, {1, 16, 8, true}));
     return value;
 }
 
@@ -807,36 +885,34 @@ struct Pool {
 inline Words Pool::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 32, false}, in_addr, "pool.in_addr");
-    put(words, {2, 0, 32, false}, out_addr, "pool.out_addr");
-    put(words, {3, 0, 16, false}, images, "pool.images");
-    put(words, {3, 16, 2, false}, kind, "pool.kind");
-    put(words, {3, 18, 1, false}, rounding, "pool.rounding");
-    put(words, {4, 0, 8, true}, zero_point, "pool.zero_point");
-    put(words, {4, 8, 8, true}, clamp_min, "pool.clamp_min");
-    put(words, {4, 16, 8, true}, clamp_max, "pool.clamp_max");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, in_addr, "pool.in_addr");
+    put(words, {3, 0, 32, false}, out_addr, "pool.out_addr");
+    put(words, {4, 0, 16, false}, images, "pool.images");
+    put(words, {1, 16, 2, false}, kind, "pool.kind");
+    put(words, {1, 18, 1, false}, rounding, "pool.rounding");
+    put(words, {6, 0, 8, true}, zero_point, "pool.zero_point");
+    put(words, {6, 8, 8, true}, clamp_min, "pool.clamp_min");
+    put(words, {6, 16, 8, true}, clamp_max, "pool.clamp_max");
     put(words, {5, 0, 32, false}, params_addr, "pool.params_addr");
     return words;
 }
 
 inline Pool Pool::decode(const Words& words) {
     Pool value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.in_addr = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
-    value.out_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.images = static_cast<uint16_t>(get(words, {3, 0, 16, false}));
-    value.kind = static_cast<uint8_t>(get(words, {3, 16, 2, false}));
-    value.rounding = static_cast<uint8_t>(get(words, {3, 18, 1, false}));
-    value.zero_point = static_cast<int8_t>(get(words, {4, 0, 8, true}));
-    value.clamp_min = static_cast<int8_t>(get(words, {4, 8, 8, true}));
-    value.clamp_max = static_cast<int8_t>(get(words, {4, 16, 8, true}));
+    value.header = header_of(words);
+    value.in_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.out_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.images = static_cast<uint16_t>(get(words, {4, 0, 16, false}));
+    value.kind = static_cast<uint8_t>(get(words, {1, 16, 2, false}));
+    value.rounding = static_cast<uint8_t>(get(words, {1, 18, 1, false}));
+    value.zero_point = static_cast<int8_t>(get(words, {6, 0, 8, true}));
+    value.clamp_min = static_cast<int8_t>(get(words, {6, 8, 8, true}));
+    value.clamp_max = static_cast<int8_t>(get(words, {6, 16, 8, true}));
     value.params_addr = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
     return value;
 }
@@ -858,29 +934,27 @@ struct Softmax {
 inline Words Softmax::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 6, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 14, 6, false}, header.wait_b, "header.wait_b");
-    put(words, {0, 20, 6, false}, header.signal_a, "header.signal_a");
-    put(words, {0, 26, 6, false}, header.signal_b, "header.signal_b");
-    put(words, {1, 0, 32, false}, in_addr, "softmax.in_addr");
-    put(words, {2, 0, 32, false}, out_addr, "softmax.out_addr");
-    put(words, {3, 0, 16, false}, rows, "softmax.rows");
-    put(words, {3, 16, 16, false}, cols, "softmax.cols");
-    put(words, {4, 0, 32, false}, params_addr, "softmax.params_addr");
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, in_addr, "softmax.in_addr");
+    put(words, {3, 0, 32, false}, out_addr, "softmax.out_addr");
+    put(words, {4, 0, 16, false}, rows, "softmax.rows");
+    put(words, {4, 16, 16, false}, cols, "softmax.cols");
+    put(words, {5, 0, 32, false}, params_addr, "softmax.params_addr");
     return words;
 }
 
 inline Softmax Softmax::decode(const Words& words) {
     Softmax value;
-    value.header.wait_a = static_cast<uint8_t>(get(words, {0, 8, 6, false}));
-    value.header.wait_b = static_cast<uint8_t>(get(words, {0, 14, 6, false}));
-    value.header.signal_a = static_cast<uint8_t>(get(words, {0, 20, 6, false}));
-    value.header.signal_b = static_cast<uint8_t>(get(words, {0, 26, 6, false}));
-    value.in_addr = static_cast<uint32_t>(get(words, {1, 0, 32, false}));
-    value.out_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.rows = static_cast<uint16_t>(get(words, {3, 0, 16, false}));
-    value.cols = static_cast<uint16_t>(get(words, {3, 16, 16, false}));
-    value.params_addr = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.header = header_of(words);
+    value.in_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.out_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.rows = static_cast<uint16_t>(get(words, {4, 0, 16, false}));
+    value.cols = static_cast<uint16_t>(get(words, {4, 16, 16, false}));
+    value.params_addr = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
     return value;
 }
 
@@ -897,160 +971,194 @@ struct InstructionInfo {
     uint32_t field_count;
 };
 
+inline constexpr FieldInfo kHeaderFields[] = {
+    {"opcode", {0, 0, 8, false}, ""},
+    {"wait_a", {0, 8, 8, false}, "flag"},
+    {"wait_b", {0, 16, 8, false}, "flag"},
+    {"signal_a", {1, 0, 8, false}, "flag"},
+    {"signal_b", {1, 8, 8, false}, "flag"},
+    {"core", {0, 24, 5, false}, "core"},
+};
 inline constexpr FieldInfo kSetScalarFields[] = {
-    {"rd", {1, 0, 4, false}, "register"},
+    {"rd", {1, 16, 4, false}, "register"},
     {"imm", {2, 0, 32, false}, ""},
 };
 inline constexpr FieldInfo kAddScalarFields[] = {
-    {"rd", {1, 0, 4, false}, "register"},
-    {"rs", {1, 4, 4, false}, "register"},
+    {"rd", {1, 16, 4, false}, "register"},
+    {"rs", {1, 20, 4, false}, "register"},
     {"imm", {2, 0, 32, true}, ""},
 };
 inline constexpr FieldInfo kBranchNonzeroFields[] = {
-    {"rs", {1, 0, 4, false}, "register"},
+    {"rs", {1, 16, 4, false}, "register"},
     {"offset", {2, 0, 32, true}, "instructions"},
 };
+inline constexpr FieldInfo kFenceFields[] = {
+    {"unit", {1, 16, 4, false}, "unit number"},
+    {"mxu", {1, 20, 4, false}, "array"},
+};
 inline constexpr FieldInfo kReadHostFields[] = {
-    {"ub_addr", {1, 0, 32, false}, "byte address"},
-    {"offset", {2, 0, 32, false}, "bytes"},
-    {"bytes", {3, 0, 32, false}, "bytes"},
-    {"base", {4, 0, 4, false}, "register"},
+    {"ub_addr", {2, 0, 32, false}, "byte address"},
+    {"offset", {3, 0, 32, false}, "bytes"},
+    {"bytes", {4, 0, 32, false}, "bytes"},
+    {"base", {1, 16, 4, false}, "register"},
+    {"offset_high", {1, 20, 12, false}, "2^32 bytes"},
+    {"rows", {5, 0, 16, false}, "runs"},
+    {"planes", {5, 16, 16, false}, "planes"},
+    {"row_stride", {6, 0, 32, false}, "bytes"},
+    {"plane_stride", {7, 0, 32, false}, "bytes"},
 };
 inline constexpr FieldInfo kReadMemoryFields[] = {
-    {"ub_addr", {1, 0, 32, false}, "byte address"},
-    {"offset", {2, 0, 32, false}, "bytes"},
-    {"bytes", {3, 0, 32, false}, "bytes"},
-    {"base", {4, 0, 4, false}, "register"},
+    {"ub_addr", {2, 0, 32, false}, "byte address"},
+    {"offset", {3, 0, 32, false}, "bytes"},
+    {"bytes", {4, 0, 32, false}, "bytes"},
+    {"base", {1, 16, 4, false}, "register"},
+    {"offset_high", {1, 20, 12, false}, "2^32 bytes"},
+    {"rows", {5, 0, 16, false}, "runs"},
+    {"planes", {5, 16, 16, false}, "planes"},
+    {"row_stride", {6, 0, 32, false}, "bytes"},
+    {"plane_stride", {7, 0, 32, false}, "bytes"},
 };
 inline constexpr FieldInfo kWriteHostFields[] = {
-    {"ub_addr", {1, 0, 32, false}, "byte address"},
-    {"offset", {2, 0, 32, false}, "bytes"},
-    {"bytes", {3, 0, 32, false}, "bytes"},
-    {"base", {4, 0, 4, false}, "register"},
+    {"ub_addr", {2, 0, 32, false}, "byte address"},
+    {"offset", {3, 0, 32, false}, "bytes"},
+    {"bytes", {4, 0, 32, false}, "bytes"},
+    {"base", {1, 16, 4, false}, "register"},
+    {"offset_high", {1, 20, 12, false}, "2^32 bytes"},
+    {"rows", {5, 0, 16, false}, "runs"},
+    {"planes", {5, 16, 16, false}, "planes"},
+    {"row_stride", {6, 0, 32, false}, "bytes"},
+    {"plane_stride", {7, 0, 32, false}, "bytes"},
 };
 inline constexpr FieldInfo kWriteMemoryFields[] = {
-    {"ub_addr", {1, 0, 32, false}, "byte address"},
-    {"offset", {2, 0, 32, false}, "bytes"},
-    {"bytes", {3, 0, 32, false}, "bytes"},
-    {"base", {4, 0, 4, false}, "register"},
+    {"ub_addr", {2, 0, 32, false}, "byte address"},
+    {"offset", {3, 0, 32, false}, "bytes"},
+    {"bytes", {4, 0, 32, false}, "bytes"},
+    {"base", {1, 16, 4, false}, "register"},
+    {"offset_high", {1, 20, 12, false}, "2^32 bytes"},
+    {"rows", {5, 0, 16, false}, "runs"},
+    {"planes", {5, 16, 16, false}, "planes"},
+    {"row_stride", {6, 0, 32, false}, "bytes"},
+    {"plane_stride", {7, 0, 32, false}, "bytes"},
 };
 inline constexpr FieldInfo kReadWeightsFields[] = {
-    {"offset", {1, 0, 32, false}, "bytes"},
-    {"tiles", {2, 0, 32, false}, "tiles"},
-    {"base", {3, 0, 4, false}, "register"},
-    {"mxu", {3, 4, 4, false}, "array"},
+    {"offset", {2, 0, 32, false}, "bytes"},
+    {"tiles", {4, 0, 32, false}, "tiles"},
+    {"base", {1, 16, 4, false}, "register"},
+    {"mxu", {1, 20, 4, false}, "array"},
+    {"offset_high", {3, 0, 12, false}, "2^32 bytes"},
 };
 inline constexpr FieldInfo kSetWindowFields[] = {
-    {"in_height", {1, 0, 16, false}, "pixels"},
-    {"in_width", {1, 16, 16, false}, "pixels"},
-    {"pixel_stride", {2, 0, 16, false}, "bytes"},
-    {"channels", {2, 16, 16, false}, "channels"},
-    {"kernel_h", {3, 0, 8, false}, "taps"},
-    {"kernel_w", {3, 8, 8, false}, "taps"},
-    {"stride_h", {3, 16, 8, false}, "pixels"},
-    {"stride_w", {3, 24, 8, false}, "pixels"},
-    {"dilation_h", {4, 0, 8, false}, "pixels"},
-    {"dilation_w", {4, 8, 8, false}, "pixels"},
-    {"pad_top", {4, 16, 8, false}, "pixels"},
-    {"pad_left", {4, 24, 8, false}, "pixels"},
-    {"out_height", {5, 0, 16, false}, "pixels"},
-    {"out_width", {5, 16, 16, false}, "pixels"},
-    {"image_stride", {6, 0, 32, false}, "bytes"},
-    {"pad_value", {7, 0, 8, true}, ""},
+    {"in_height", {2, 0, 16, false}, "pixels"},
+    {"in_width", {2, 16, 16, false}, "pixels"},
+    {"pixel_stride", {3, 0, 16, false}, "bytes"},
+    {"channels", {3, 16, 16, false}, "channels"},
+    {"kernel_h", {4, 0, 8, false}, "taps"},
+    {"kernel_w", {4, 8, 8, false}, "taps"},
+    {"stride_h", {4, 16, 8, false}, "pixels"},
+    {"stride_w", {4, 24, 8, false}, "pixels"},
+    {"dilation_h", {5, 0, 8, false}, "pixels"},
+    {"dilation_w", {5, 8, 8, false}, "pixels"},
+    {"pad_top", {5, 16, 8, false}, "pixels"},
+    {"pad_left", {5, 24, 8, false}, "pixels"},
+    {"out_height", {6, 0, 16, false}, "pixels"},
+    {"out_width", {6, 16, 16, false}, "pixels"},
+    {"image_stride", {7, 0, 32, false}, "bytes"},
+    {"pad_value", {1, 16, 8, true}, ""},
 };
 inline constexpr FieldInfo kMatmulFields[] = {
-    {"ub_addr", {1, 0, 32, false}, "byte address"},
-    {"row_start", {2, 0, 32, false}, "rows"},
-    {"rows", {3, 0, 16, false}, "rows"},
-    {"acc_addr", {3, 16, 16, false}, "accumulator row"},
-    {"k_start", {4, 0, 20, false}, "elements"},
-    {"k_len", {4, 20, 12, false}, "elements"},
-    {"n_len", {5, 0, 16, false}, "columns"},
-    {"new_weights", {5, 16, 1, false}, ""},
-    {"accumulate", {5, 17, 1, false}, ""},
-    {"mxu", {5, 18, 4, false}, "array"},
+    {"ub_addr", {2, 0, 32, false}, "byte address"},
+    {"row_start", {3, 0, 32, false}, "rows"},
+    {"rows", {4, 0, 16, false}, "rows"},
+    {"acc_addr", {4, 16, 16, false}, "accumulator row"},
+    {"k_start", {5, 0, 20, false}, "elements"},
+    {"k_len", {5, 20, 12, false}, "elements"},
+    {"n_len", {6, 0, 16, false}, "columns"},
+    {"new_weights", {6, 16, 1, false}, ""},
+    {"accumulate", {6, 17, 1, false}, ""},
+    {"mxu", {1, 16, 4, false}, "array"},
 };
 inline constexpr FieldInfo kActivateFields[] = {
-    {"ub_addr", {1, 0, 32, false}, "byte address"},
-    {"params_addr", {2, 0, 32, false}, "byte address"},
-    {"acc_addr", {3, 0, 16, false}, "accumulator row"},
-    {"rows", {3, 16, 16, false}, "rows"},
-    {"row_stride", {4, 0, 16, false}, "bytes"},
-    {"cols", {4, 16, 16, false}, "channels"},
-    {"zero_point", {5, 0, 8, true}, ""},
-    {"clamp_min", {5, 8, 8, true}, ""},
-    {"clamp_max", {5, 16, 8, true}, ""},
-    {"rounding", {5, 24, 1, false}, ""},
-    {"mxu", {5, 25, 4, false}, "array"},
+    {"ub_addr", {2, 0, 32, false}, "byte address"},
+    {"params_addr", {3, 0, 32, false}, "byte address"},
+    {"acc_addr", {4, 0, 16, false}, "accumulator row"},
+    {"rows", {4, 16, 16, false}, "rows"},
+    {"row_stride", {5, 0, 32, false}, "bytes"},
+    {"cols", {6, 0, 16, false}, "channels"},
+    {"zero_point", {7, 0, 8, true}, ""},
+    {"clamp_min", {7, 8, 8, true}, ""},
+    {"clamp_max", {7, 16, 8, true}, ""},
+    {"rounding", {1, 20, 1, false}, ""},
+    {"mxu", {1, 16, 4, false}, "array"},
 };
 inline constexpr FieldInfo kActivateFloatFields[] = {
-    {"ub_addr", {1, 0, 32, false}, "byte address"},
-    {"params_addr", {2, 0, 32, false}, "byte address"},
-    {"acc_addr", {3, 0, 16, false}, "accumulator row"},
-    {"rows", {3, 16, 16, false}, "rows"},
-    {"row_stride", {4, 0, 32, false}, "bytes"},
-    {"cols", {5, 0, 16, false}, "channels"},
-    {"function", {5, 16, 2, false}, ""},
-    {"bias", {5, 18, 1, false}, ""},
-    {"wide", {5, 19, 1, false}, ""},
-    {"mxu", {5, 25, 4, false}, "array"},
+    {"ub_addr", {2, 0, 32, false}, "byte address"},
+    {"params_addr", {3, 0, 32, false}, "byte address"},
+    {"acc_addr", {4, 0, 16, false}, "accumulator row"},
+    {"rows", {4, 16, 16, false}, "rows"},
+    {"row_stride", {5, 0, 32, false}, "bytes"},
+    {"cols", {6, 0, 16, false}, "channels"},
+    {"function", {1, 20, 2, false}, ""},
+    {"bias", {1, 22, 1, false}, ""},
+    {"wide", {1, 23, 1, false}, ""},
+    {"mxu", {1, 16, 4, false}, "array"},
 };
 inline constexpr FieldInfo kAddFields[] = {
-    {"a_addr", {1, 0, 32, false}, "byte address"},
-    {"b_addr", {2, 0, 32, false}, "byte address"},
-    {"out_addr", {3, 0, 32, false}, "byte address"},
-    {"count", {4, 0, 32, false}, "elements"},
-    {"params_addr", {5, 0, 32, false}, "byte address"},
-    {"rounding", {6, 0, 1, false}, ""},
+    {"a_addr", {2, 0, 32, false}, "byte address"},
+    {"b_addr", {3, 0, 32, false}, "byte address"},
+    {"out_addr", {4, 0, 32, false}, "byte address"},
+    {"count", {5, 0, 32, false}, "elements"},
+    {"params_addr", {6, 0, 32, false}, "byte address"},
+    {"rounding", {1, 16, 1, false}, ""},
 };
 inline constexpr FieldInfo kSetPoolWindowFields[] = {
-    {"in_height", {1, 0, 16, false}, "pixels"},
-    {"in_width", {1, 16, 16, false}, "pixels"},
-    {"pixel_stride", {2, 0, 16, false}, "bytes"},
-    {"channels", {2, 16, 16, false}, "channels"},
-    {"kernel_h", {3, 0, 8, false}, "taps"},
-    {"kernel_w", {3, 8, 8, false}, "taps"},
-    {"stride_h", {3, 16, 8, false}, "pixels"},
-    {"stride_w", {3, 24, 8, false}, "pixels"},
-    {"dilation_h", {4, 0, 8, false}, "pixels"},
-    {"dilation_w", {4, 8, 8, false}, "pixels"},
-    {"pad_top", {4, 16, 8, false}, "pixels"},
-    {"pad_left", {4, 24, 8, false}, "pixels"},
-    {"out_height", {5, 0, 16, false}, "pixels"},
-    {"out_width", {5, 16, 16, false}, "pixels"},
-    {"image_stride", {6, 0, 32, false}, "bytes"},
-    {"pad_value", {7, 0, 8, true}, ""},
+    {"in_height", {2, 0, 16, false}, "pixels"},
+    {"in_width", {2, 16, 16, false}, "pixels"},
+    {"pixel_stride", {3, 0, 16, false}, "bytes"},
+    {"channels", {3, 16, 16, false}, "channels"},
+    {"kernel_h", {4, 0, 8, false}, "taps"},
+    {"kernel_w", {4, 8, 8, false}, "taps"},
+    {"stride_h", {4, 16, 8, false}, "pixels"},
+    {"stride_w", {4, 24, 8, false}, "pixels"},
+    {"dilation_h", {5, 0, 8, false}, "pixels"},
+    {"dilation_w", {5, 8, 8, false}, "pixels"},
+    {"pad_top", {5, 16, 8, false}, "pixels"},
+    {"pad_left", {5, 24, 8, false}, "pixels"},
+    {"out_height", {6, 0, 16, false}, "pixels"},
+    {"out_width", {6, 16, 16, false}, "pixels"},
+    {"image_stride", {7, 0, 32, false}, "bytes"},
+    {"pad_value", {1, 16, 8, true}, ""},
 };
 inline constexpr FieldInfo kPoolFields[] = {
-    {"in_addr", {1, 0, 32, false}, "byte address"},
-    {"out_addr", {2, 0, 32, false}, "byte address"},
-    {"images", {3, 0, 16, false}, "images"},
-    {"kind", {3, 16, 2, false}, ""},
-    {"rounding", {3, 18, 1, false}, ""},
-    {"zero_point", {4, 0, 8, true}, ""},
-    {"clamp_min", {4, 8, 8, true}, ""},
-    {"clamp_max", {4, 16, 8, true}, ""},
+    {"in_addr", {2, 0, 32, false}, "byte address"},
+    {"out_addr", {3, 0, 32, false}, "byte address"},
+    {"images", {4, 0, 16, false}, "images"},
+    {"kind", {1, 16, 2, false}, ""},
+    {"rounding", {1, 18, 1, false}, ""},
+    {"zero_point", {6, 0, 8, true}, ""},
+    {"clamp_min", {6, 8, 8, true}, ""},
+    {"clamp_max", {6, 16, 8, true}, ""},
     {"params_addr", {5, 0, 32, false}, "byte address"},
 };
 inline constexpr FieldInfo kSoftmaxFields[] = {
-    {"in_addr", {1, 0, 32, false}, "byte address"},
-    {"out_addr", {2, 0, 32, false}, "byte address"},
-    {"rows", {3, 0, 16, false}, "rows"},
-    {"cols", {3, 16, 16, false}, "elements"},
-    {"params_addr", {4, 0, 32, false}, "byte address"},
+    {"in_addr", {2, 0, 32, false}, "byte address"},
+    {"out_addr", {3, 0, 32, false}, "byte address"},
+    {"rows", {4, 0, 16, false}, "rows"},
+    {"cols", {4, 16, 16, false}, "elements"},
+    {"params_addr", {5, 0, 32, false}, "byte address"},
 };
 
-inline constexpr std::array<InstructionInfo, 18> kInstructions = {{
+inline constexpr std::array<InstructionInfo, 19> kInstructions = {{
     {"nop", Opcode::kNop, Unit::kSequencer, nullptr, 0},
     {"halt", Opcode::kHalt, Unit::kSequencer, nullptr, 0},
     {"set_scalar", Opcode::kSetScalar, Unit::kSequencer, kSetScalarFields, 2},
     {"add_scalar", Opcode::kAddScalar, Unit::kSequencer, kAddScalarFields, 3},
     {"branch_nonzero", Opcode::kBranchNonzero, Unit::kSequencer, kBranchNonzeroFields, 2},
-    {"read_host", Opcode::kReadHost, Unit::kDmaIn, kReadHostFields, 4},
-    {"read_memory", Opcode::kReadMemory, Unit::kDmaIn, kReadMemoryFields, 4},
-    {"write_host", Opcode::kWriteHost, Unit::kDmaOut, kWriteHostFields, 4},
-    {"write_memory", Opcode::kWriteMemory, Unit::kDmaOut, kWriteMemoryFields, 4},
-    {"read_weights", Opcode::kReadWeights, Unit::kWeights, kReadWeightsFields, 4},
+    {"fence", Opcode::kFence, Unit::kSequencer, kFenceFields, 2},
+    {"read_host", Opcode::kReadHost, Unit::kDmaIn, kReadHostFields, 9},
+    {"read_memory", Opcode::kReadMemory, Unit::kDmaIn, kReadMemoryFields, 9},
+    {"write_host", Opcode::kWriteHost, Unit::kDmaOut, kWriteHostFields, 9},
+    {"write_memory", Opcode::kWriteMemory, Unit::kDmaOut, kWriteMemoryFields, 9},
+    {"read_weights", Opcode::kReadWeights, Unit::kWeights, kReadWeightsFields, 5},
     {"set_window", Opcode::kSetWindow, Unit::kMxu, kSetWindowFields, 16},
     {"matmul", Opcode::kMatmul, Unit::kMxu, kMatmulFields, 10},
     {"activate", Opcode::kActivate, Unit::kVector, kActivateFields, 11},

@@ -17,7 +17,7 @@ struct RegisterInfo {
     uint32_t reset;
 };
 
-inline constexpr std::array<RegisterInfo, 27> kRegisters = {{
+inline constexpr std::array<RegisterInfo, 29> kRegisters = {{
     {"ID", 0x000, Access::kReadOnly, 0x4d444e54},
     {"VERSION", 0x004, Access::kReadOnly, 0x0},
     {"HASH_LO", 0x008, Access::kReadOnly, 0x0},
@@ -45,6 +45,8 @@ inline constexpr std::array<RegisterInfo, 27> kRegisters = {{
     {"INSTRUCTIONS", 0x060, Access::kReadOnly, 0x0},
     {"MXU_BUSY_LO", 0x064, Access::kReadOnly, 0x0},
     {"MXU_BUSY_HI", 0x068, Access::kReadOnly, 0x0},
+    {"ISA_HASH_LO", 0x06c, Access::kReadOnly, 0x0},
+    {"ISA_HASH_HI", 0x070, Access::kReadOnly, 0x0},
 }};
 
 enum class DeviceError : uint32_t {

@@ -6,18 +6,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/divide.h"
+
 namespace tandem::tpu_v1 {
 namespace {
-
-uint64_t divide_up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 
 /// Cycles from the last row of a layer at the array until the next layer may issue: the array
 /// empties, the vector unit stores the last block, the synchronisation takes its time.
 uint64_t dependency_cycles(const workload::Layer& layer, const arch::ChipConfig& chip) {
     if (layer.m == 0)
-        return divide_up(layer.elements * layer.passes, chip.vector.lanes) +
+        return base::divide_up(layer.elements * layer.passes, chip.vector.lanes) +
                chip.vector.latency_cycles + chip.sequencer.sync_cycles;
-    const uint64_t blocks = divide_up(layer.m, chip.mxu.accumulator_rows / 2);
+    const uint64_t blocks = base::divide_up(layer.m, chip.mxu.accumulator_rows / 2);
     return chip.mxu.rows + chip.mxu.cols + 1 + layer.m / blocks * layer.passes +
            chip.sequencer.sync_cycles;
 }
@@ -42,7 +42,7 @@ Workloads load_applications(const std::filesystem::path& directory) {
 }
 
 Measured measure(const workload::Workload& workload, const arch::ChipConfig& chip) {
-    Measured m{.workload = workload, .result = explore::run_workload_apart(workload, chip)};
+    Measured m{.workload = workload, .result = run::time_list_apart(workload, chip)};
     const auto percent = [&](double cycles) { return 100 * cycles / m.cycles(); };
     const auto cause = [&](const char* name) {
         return percent(static_cast<double>(m.result.cause("mxu", name)));
@@ -69,7 +69,7 @@ Measured measure(const workload::Workload& workload, const arch::ChipConfig& chi
 double input_stall_percent(const Measured& measured, const arch::ChipConfig& chip) {
     workload::Workload without = measured.workload;
     without.host_input_elements = 1;
-    const auto cycles = static_cast<double>(explore::run_workload_apart(without, chip).cycles);
+    const auto cycles = static_cast<double>(run::time_list_apart(without, chip).cycles);
     return 100 * (measured.cycles() - cycles) / measured.cycles();
 }
 

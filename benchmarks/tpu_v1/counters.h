@@ -8,8 +8,8 @@
 
 #include "arch/chip_config.h"
 #include "benchmarks/tpu_v1/paper_figures.h"
-#include "explore/workload_run.h"
-#include "workload/workload.h"
+#include "run/graph_run.h"
+#include "compiler/import/tables/layers.h"
 
 namespace tandem::tpu_v1 {
 
@@ -21,7 +21,7 @@ inline constexpr double kTileBoundPercent = 8;
 /// One application on a chip.
 struct Measured {
     workload::Workload workload;
-    explore::WorkloadResult result;
+    run::RunResult result;
     Rows rows{};
     double cycles_per_tile = 0;
     double tops = 0;

@@ -7,9 +7,9 @@ namespace tandem::tpu_v1 {
 
 HostTime host_time(const Measured& measured, const arch::ChipConfig& chip) {
     HostTime time;
-    const auto& traffic = measured.result.traffic_bytes;
-    time.bytes_in = static_cast<double>(traffic.at("host_to_chip"));
-    time.bytes_out = static_cast<double>(traffic.at("chip_to_host"));
+    const auto& traffic = measured.result.traffic;
+    time.bytes_in = static_cast<double>(traffic.host_to_chip);
+    time.bytes_out = static_cast<double>(traffic.chip_to_host);
     const double bytes = time.bytes_in + time.bytes_out + kEntryBytes + kStatusBytes;
     time.transfer_seconds = bytes / static_cast<double>(chip.host.bytes_per_second);
     // Input comes in as many pieces as its rows fill halves of the accumulators.

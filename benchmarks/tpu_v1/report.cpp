@@ -9,6 +9,7 @@
 #include "benchmarks/tpu_v1/derivation.h"
 #include "benchmarks/tpu_v1/host_time.h"
 #include "explore/svg_plot.h"
+#include "run/apart.h"
 
 namespace tandem::tpu_v1 {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 constexpr const char* kHead =
     R"(The six applications of Jouppi et al., In-Datacenter Performance Analysis of a Tensor Processing Unit, ISCA 2017 (arXiv:1704.04760, here
 "the paper"), on the model of their chip. The chip is [`arch/chips/tpu_v1.yaml`](../arch/chips/tpu_v1.yaml), the applications are
-[`workload/applications/`](../workload/applications/). The paper prints sums of layers, weights and batch of each application, no layer by itself; what
+[`models/applications/`](../models/applications/). The paper prints sums of layers, weights and batch of each application, no layer by itself; what
 it leaves open is chosen, with the reason in the file. Models run in timing mode, without data. A cell `a / b` is the paper's figure, then ours.)";
 
 nlohmann::json deviation_json(const Measurements& measurements) {

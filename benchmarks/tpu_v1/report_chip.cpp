@@ -26,14 +26,14 @@ double all_tensors_mib(const Measured& measured) {
 std::string spilled(const Comparison& comparison) {
     std::string names;
     for (const Measured& measured : comparison.shipped)
-        if (measured.result.traffic_bytes.at("memory_write") != 0)
+        if (measured.result.traffic.memory_write != 0)
             names += " " + measured.workload.name;
     return names.empty() ? "No application writes activations to device memory here."
                          : "Activations go through device memory in:" + names + ".";
 }
 
 double buffer_mib(const Measured& measured) {
-    return static_cast<double>(measured.result.peak_buffer_bytes) / (1 << 20);
+    return static_cast<double>(measured.result.peak_buffer_bytes.value_or(0)) / (1 << 20);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ std::string cnn1_part(const Measured& ours) {
                "the other some hundred thousand. And {} inferences per second are {:.1f} times "
                "what Table 1 and row 2 make of one die. (A server has four dies: they make {} by "
                "row 9 with the host's share. That would explain the rate, not the waiting.) "
-               "`workload/applications/cnn1.yaml` takes the reading that comes near the printed "
+               "`models/applications/cnn1.yaml` takes the reading that comes near the printed "
                "rate per die, the waiting and an Inception V2 as published. It has {:.0f} MACs per "
                "weight, not the 1750.",
                c.needed_cycles / c.most_cycles, 100 * c.needed_fill,

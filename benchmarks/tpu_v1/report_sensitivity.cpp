@@ -83,7 +83,7 @@ std::string spilled(const Comparison& comparison) {
     std::string text;
     for (const Varied& variant : comparison.workload_variants)
         for (const Measured& measured : variant.measurements)
-            if (const auto bytes = measured.result.traffic_bytes.at("memory_write"); bytes != 0)
+            if (const auto bytes = measured.result.traffic.memory_write; bytes != 0)
                 text += fmt::format(
                     "With \"{}\" the activations do not fit the buffer: {:.0f} MB are written to "
                     "device memory. ",

@@ -62,8 +62,29 @@ void make_gates(Workload& workload, uint64_t inputs, uint64_t outputs) {
     workload.host_output_elements = workload.batch * outputs;
 }
 
+/// What follows from a convolution's image and window.
+void recount(Layer& layer) {
+    const workload::Convolution& c = *layer.convolution;
+    const auto& w = c.window;
+    const auto extent = [](uint64_t size, int64_t kernel, int64_t stride, int64_t padding) {
+        return static_cast<uint64_t>(
+            compiler::output_extent(static_cast<int64_t>(size), kernel, stride, 1, padding));
+    };
+    layer.m = c.images * extent(c.height, w.kernel_h, w.stride_h, w.pad_top + w.pad_bottom) *
+              extent(c.width, w.kernel_w, w.stride_w, w.pad_left + w.pad_right);
+    layer.k = static_cast<uint64_t>(w.kernel_h * w.kernel_w) * c.channels;
+    layer.input_elements = c.images * c.height * c.width * c.channels;
+    layer.output_elements = layer.m * layer.n;
+}
+
 /// A convolution's maps, and a pool's, with `times` as many positions.
 void scale_maps(Layer& layer, double times) {
+    if (layer.convolution) {
+        for (uint64_t* side : {&layer.convolution->height, &layer.convolution->width})
+            *side =
+                static_cast<uint64_t>(std::llround(static_cast<double>(*side) * std::sqrt(times)));
+        return recount(layer);
+    }
     const auto scaled = [&](uint64_t count) {
         return static_cast<uint64_t>(std::llround(static_cast<double>(count) * times));
     };
@@ -120,8 +141,9 @@ void shrinking_maps(Workload& workload) {
             channels = pairs < 4 ? 0.5 : 1;
             ++pairs;
             scale_maps(layer, positions);
-            layer.k = static_cast<uint64_t>(static_cast<double>(layer.k) * channels);
-            layer.input_elements = layer.m * layer.k;
+            layer.convolution->channels =
+                static_cast<uint64_t>(static_cast<double>(layer.convolution->channels) * channels);
+            recount(layer);
         } else if (begins(layer, "expand")) {
             scale_maps(layer, positions);
         } else if (layer.kind == LayerKind::kPool) {
@@ -179,7 +201,7 @@ std::vector<Variant> chip_variants() {
     for (const uint64_t ns : {75, 300})
         all.push_back(with(fmt::format("memory latency {} ns", ns),
                            [=](ChipConfig& c) { c.memory.latency_ps = ns * 1000; }));
-    for (const uint32_t tiles : {2u, 8u})
+    for (const uint32_t tiles : {1u, 8u})
         all.push_back(with(fmt::format("weight FIFO {} tiles", tiles),
                            [=](ChipConfig& c) { c.mxu.weight_fifo_tiles = tiles; }));
     all.push_back(with("host bus 12.5 GB/s",

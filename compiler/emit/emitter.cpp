@@ -1,85 +1,151 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/emit/emitter.h"
 
-#include <filesystem>
 #include <stdexcept>
 
-#include "arch/error.h"
-#include "compiler/emit/program_data.h"
-#include "compiler/emit/steps.h"
-#include "compiler/passes/schedule.h"
+#include "base/error.h"
 
 namespace tandem::compiler {
 
-namespace {
+Emitter::Emitter(const KernelGraph& graph, const Plan& plan, const arch::ChipConfig& chip,
+                 const CoreEmitter::Add& add)
+    : graph_(graph), plan_(plan), work_(plan.cores) {
+    for (uint32_t core = 0; core < plan.cores; ++core)
+        cores_.push_back(std::make_unique<CoreEmitter>(graph, plan, chip, core, add));
+}
 
-void encode(const LegalGraph& legal, const std::vector<Step>& steps, arch::Program& program) {
-    for (const Step& step : steps) {
-        const int32_t node = step.source.node;
+bool Emitter::advance() {
+    if (halted_) return false;
+    if (kernel_ < graph_.kernels.size()) {
         try {
-            program.instructions.push_back(step.encode());
+            return emit_some();
         } catch (const std::out_of_range& error) {
-            const std::string where =
-                node < 0 ? "program" : legal.nodes[static_cast<size_t>(node)].text;
-            throw UserError(legal.file, where, "sizes that fit into an instruction", error.what());
+            throw UserError(kernel().text + ": expected " + error.what());
         }
-        program.sources.push_back(step.source);
+    }
+    for (auto& core : cores_) {
+        Step halt = core->step(isa::Unit::kSequencer, -1);
+        halt.words = isa::Halt{}.encode();
+        core->add(halt);
+    }
+    halted_ = true;
+    return true;
+}
+
+bool Emitter::emit_some() {
+    if (!started_) {
+        started_ = true;
+        for (auto& core : cores_) core->begin_program();
+    }
+    if (!begun_) begin();
+    bool more = false;
+    for (size_t c = 0; c < cores_.size(); ++c) {
+        bool emitted = false;
+        if (auto* matmul = std::get_if<MatmulEmitter>(&work_[c])) emitted = matmul->advance();
+        if (auto* vector = std::get_if<VectorEmitter>(&work_[c])) emitted = vector->advance();
+        if (emitted && c == 0) ++work_done_;
+        more = more || emitted;
+    }
+    if (!more) end();
+    return true;
+}
+
+bool Emitter::has_work(const CoreEmitter& core) const {
+    return kernel().is_edge() || !core.share(kernel_).chunks.empty();
+}
+
+void Emitter::begin() {
+    begun_ = true;
+    for (size_t c = 0; c < cores_.size(); ++c) {
+        work_[c] = std::monostate{};
+        if (kernel().is_alias() || !has_work(*cores_[c])) continue;
+        begin(*cores_[c]);
+        if (kernel().is_edge())
+            edge(*cores_[c]);
+        else if (kernel().matmul() != nullptr)
+            work_[c].emplace<MatmulEmitter>(*cores_[c], kernel_);
+        else
+            work_[c].emplace<VectorEmitter>(*cores_[c], kernel_);
     }
 }
 
-void describe_nodes(const LegalGraph& legal, const Placement& placement,
-                    const std::vector<Step>& steps, arch::Program& program) {
-    std::vector<uint32_t> last_writer(legal.buffers.size());
-    for (uint32_t i = 0; i < steps.size(); ++i)
-        if (steps[i].buffer >= 0) last_writer[static_cast<size_t>(steps[i].buffer)] = i;
-    for (const LegalNode& node : legal.nodes)
-        program.nodes.push_back(
-            {.index = node.index,
-             .op = node.op,
-             .name = node.name,
-             .macs = node.macs,
-             .output_address = placement.buffers[node.output],
-             .output_bytes = static_cast<uint32_t>(legal.buffers[node.output].bytes),
-             .last_instruction = last_writer[node.output]});
-}
-
-std::vector<arch::ProgramTensor> describe_tensors(const LegalGraph& legal,
-                                                  const std::vector<BufferId>& buffers) {
-    std::vector<arch::ProgramTensor> tensors;
-    for (const BufferId id : buffers) {
-        arch::ProgramTensor tensor;
-        tensor.name = legal.buffers[id].name;
-        tensor.bytes = static_cast<uint32_t>(legal.buffers[id].bytes);
-        tensors.push_back(tensor);
+/// With a synchronisation between layers: nothing of the kernel but its parameters and the inputs
+/// that come from outside is issued before what it needs is there.
+void Emitter::begin(CoreEmitter& core) {
+    const auto node = static_cast<int32_t>(kernel_);
+    if (repeat_ == 0) core.begin_kernel(kernel_);
+    core.runs_again = repeat_ + 1 < kernel().repeat;
+    if (core.layer_sync() && !kernel().is_edge()) {
+        // Only the first weights of all are under way while the inputs come.
+        if (core.written.empty()) MatmulEmitter::fetch_first_wave(core, kernel_);
+        std::vector<Access> reads = core.written;
+        for (const ValueId id : kernel().inputs)
+            if (plan_.values[id].resident) reads.push_back(core.part(id));
+        core.barrier(reads, node);
+    } else if (repeat_ != 0) {
+        // A time step reads what the one before it wrote.
+        core.order_after(core.written, node);
     }
-    return tensors;
 }
 
-}  // namespace
+/// Its values come from elsewhere; a fence of the vector unit stands for it, behind the layer
+/// before it and ahead of the one that reads them.
+void Emitter::edge(CoreEmitter& core) {
+    const auto node = static_cast<int32_t>(kernel_);
+    const ValueId in = kernel().inputs[0], out = kernel().output;
+    Step step = core.step(isa::Unit::kVector, node);
+    isa::Fence fence;
+    fence.unit = static_cast<uint8_t>(isa::Unit::kVector);
+    step.words = fence.encode();
+    step.touches(core.part(in));
+    if (plan_.values[out].resident) step.touches(core.part(out, true));
+    core.add(step);
+    if (!plan_.values[out].resident) core.order_after({core.part(in)}, node);
+    core.written = {core.part(in)};
+}
 
-arch::Program emit_program(const LegalGraph& legal, const arch::ChipConfig& chip) {
-    const Placement placement = allocate(legal, chip);
-    ProgramData data = lay_out_data(legal, chip);
-    const std::vector<Step> steps = synchronise(emit_steps(legal, placement, data, chip));
+void Emitter::end() {
+    for (auto& core : cores_)
+        if (!kernel().is_alias() && !kernel().is_edge() && has_work(*core)) end(*core);
+    begun_ = false;
+    if (++repeat_ < kernel().repeat) return;
+    repeat_ = 0;
+    ++kernel_;
+}
 
-    arch::Program program;
-    program.hash = chip.hash();
-    program.chip = chip.name;
-    program.model = std::filesystem::path(legal.file).filename().string();
-    program.batch = legal.batch;
-    program.rounding = legal.rounding == Rounding::kSingle ? "single" : "gemmlowp";
-    encode(legal, steps, program);
-    describe_nodes(legal, placement, steps, program);
-    program.data = std::move(data.bytes);
-    program.inputs = describe_tensors(legal, legal.inputs);
-    program.outputs = describe_tensors(legal, legal.outputs);
-    const uint64_t needed =
-        program.data.size() + program.instructions.size() * isa::kInstructionBytes;
-    if (needed > chip.memory.bytes)
-        throw UserError(legal.file, "program",
-                        "at most " + std::to_string(chip.memory.bytes) + " bytes of device memory",
-                        std::to_string(needed) + " bytes needed");
-    return program;
+void Emitter::end(CoreEmitter& core) {
+    const auto node = static_cast<int32_t>(kernel_);
+    const ValueId out = kernel().output;
+    const CorePlan& share = core.share(kernel_);
+    if (share.out == Way::kStays) {
+        core.written = {core.part(out)};
+        if (!graph_.values[out].is_output || repeat_ + 1 < kernel().repeat) return;
+        if (core.layer_sync()) core.barrier(core.written, node);
+        core.store_in_pieces(out, plan_.values[out].parts[core.core()], plan_.values[out].address,
+                             node);
+        return;
+    }
+    // The areas of what leaves: whoever reads them waits for all that was written there.
+    const uint64_t places = share.out == Way::kWaves ? 2 * core.chip().mxu.count : 2;
+    core.written = {core.buffer(share.out_area, places * share.out_piece)};
+    if (!graph_.values[out].is_output) core.written.push_back(core.part(out));
+}
+
+uint64_t Emitter::work() const {
+    uint64_t work = 0;
+    for (size_t k = 0; k < graph_.kernels.size(); ++k) {
+        const CorePlan& share = cores_.front()->share(k);
+        const MatmulWork* matmul = graph_.kernels[k].matmul();
+        for (const Chunk& chunk : share.chunks) {
+            const uint64_t rows = matmul == nullptr ? 0 : chunk.lines.size() * matmul->window.out_w;
+            work += graph_.kernels[k].repeat *
+                    (matmul == nullptr ? 1
+                                       : waves(row_blocks(rows, share.tiles.size(),
+                                                          share.block_rows, cores_.front()->chip()),
+                                               share.tiles.size(), cores_.front()->chip()));
+        }
+    }
+    return work;
 }
 
 }  // namespace tandem::compiler

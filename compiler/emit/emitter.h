@@ -1,17 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-// Synchronised steps into a program image with what tools need to know about it.
+// A planned graph as steps, flags not yet set: kernel by kernel, the cores in turns, so that all
+// steps stand in one order in which nothing needs what comes later.
 #pragma once
 
-#include "arch/chip_config.h"
-#include "arch/program.h"
-#include "compiler/graph/graph.h"
-#include "compiler/passes/allocate.h"
-#include "compiler/passes/legal_graph.h"
+#include <functional>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "compiler/emit/core_emitter.h"
+#include "compiler/emit/matmul_emitter.h"
+#include "compiler/emit/vector_emitter.h"
 
 namespace tandem::compiler {
 
-/// Everything behind legalize(); inputs and outputs are left without shape and scale. Throws
-/// UserError when buffer or memory are too small or a size does not fit into an instruction.
-arch::Program emit_program(const LegalGraph& legal, const arch::ChipConfig& chip);
+class Emitter {
+  public:
+    /// Keeps references.
+    Emitter(const KernelGraph& graph, const Plan& plan, const arch::ChipConfig& chip,
+            const CoreEmitter::Add& add);
+
+    /// Emits some more steps; false: the program is complete, every core's ends with halt.
+    /// Throws UserError, naming the kernel, for sizes that an instruction cannot express.
+    bool advance();
+    /// Waves and pieces of the whole program on the first core.
+    uint64_t work() const;
+    uint64_t work_done() const { return work_done_; }
+
+  private:
+    using Work = std::variant<std::monostate, MatmulEmitter, VectorEmitter>;
+
+    const Kernel& kernel() const { return graph_.kernels[kernel_]; }
+    void begin();
+    void begin(CoreEmitter& core);
+    void end();
+    void end(CoreEmitter& core);
+    void edge(CoreEmitter& core);
+    bool emit_some();
+    bool has_work(const CoreEmitter& core) const;
+
+    const KernelGraph& graph_;
+    const Plan& plan_;
+    std::vector<std::unique_ptr<CoreEmitter>> cores_;
+    std::vector<Work> work_;
+    size_t kernel_ = 0;
+    uint64_t repeat_ = 0;
+    bool begun_ = false, started_ = false, halted_ = false;
+    uint64_t work_done_ = 0;
+};
 
 }  // namespace tandem::compiler

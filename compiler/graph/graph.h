@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A quantised network as a list of operators over tensors, independent of the file it came from.
+// A program's mathematics as a list of operators over typed tensors, independent of the file it
+// came from. Networks, lists of layers and single products are all graphs; what has no values (a
+// list, a network without its bytes) has shapes and types all the same.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -11,13 +15,32 @@
 
 namespace tandem::compiler {
 
-enum class DataType : uint8_t { kFloat32, kInt8, kUint8, kInt16, kInt32, kInt64, kOther };
+enum class ElementType : uint8_t {
+    kInt8,
+    kUint8,
+    kInt16,
+    kInt32,
+    kInt64,
+    kBf16,
+    kFloat32,
+    kOther,
+};
 
-/// As TFLite spells it, e.g. "INT8".
-std::string_view data_type_name(DataType type);
+/// As TFLite spells it, e.g. "INT8", "BFLOAT16".
+std::string_view element_type_name(ElementType type);
 
 /// Bytes of one element; 0 for kOther.
-size_t data_type_bytes(DataType type);
+size_t element_type_bytes(ElementType type);
+
+/// The last dimension runs fastest in both; kNhwc says what the four of an image mean.
+enum class Layout : uint8_t { kRowMajor, kNhwc };
+
+std::string_view layout_name(Layout layout);
+
+/// Where a graph input, a graph output or a constant lies before and after a run.
+enum class Memory : uint8_t { kHost, kDevice };
+
+std::string_view memory_name(Memory memory);
 
 /// real = scale * (value - zero_point); empty: not quantised; one entry: the whole tensor; more:
 /// one per index along `axis`. Both vectors have the same length.
@@ -25,122 +48,119 @@ struct Quantization {
     std::vector<float> scales;
     std::vector<int32_t> zero_points;
     uint32_t axis = 0;
+
+    bool operator==(const Quantization&) const = default;
 };
 
-/// Row-major; images are NHWC.
+/// Empty: a scalar. Extents are at least 1; their product is at most kMostElements.
+using Shape = std::vector<int64_t>;
+
+/// Sums over thousands of tensors stay within 64 bits, and a double holds each number exactly.
+inline constexpr uint64_t kMostElements = uint64_t{1} << 53;
+
 struct Tensor {
     std::string name;
-    std::vector<int32_t> shape;  ///< empty: a scalar
-    DataType type = DataType::kInt8;
+    Shape shape;
+    ElementType type = ElementType::kInt8;
+    Layout layout = Layout::kRowMajor;
     Quantization quantization;
     bool is_constant = false;
-    std::vector<uint8_t> data;  ///< of a constant, little-endian
+    Memory memory = Memory::kHost;
+    /// Of a constant, little-endian; null: it has a shape and no values.
+    std::shared_ptr<const std::vector<uint8_t>> data;
+
+    bool has_data() const { return data != nullptr; }
+    /// What has_data() promises.
+    const std::vector<uint8_t>& bytes() const { return *data; }
+    void set_bytes(std::vector<uint8_t> bytes);
 
     /// Product of the shape.
-    size_t elements() const;
+    uint64_t elements() const;
+    uint64_t size_bytes() const { return elements() * element_type_bytes(type); }
     /// Scale and zero point of a tensor that is quantised as a whole.
     float scale() const { return quantization.scales.at(0); }
     int32_t zero_point() const { return quantization.zero_points.at(0); }
 };
 
+/// operators.h has one table with all that is known of each. As in TFLite, but for
+///   GROUPED_MATMUL  [m,k] with weights [groups,n,k] into [m, groups*n]: products of one input;
+///   VECTOR          one pass of the vector unit over its input's elements, x + x; the first ones,
+///                   in order, are the output, which may be smaller;
+///   POOL            one pass over its input's elements; the first ones, unchanged, are the output;
+///   EDGE            between layers whose sizes do not match: the output is another tensor, with
+///                   values of its own; costs nothing.
+/// Weights: CONV_2D OHWI (fewer channels than the image: grouped), DEPTHWISE_CONV_2D 1HWC with
+/// C = image channels * depth_multiplier, FULLY_CONNECTED OI (the input is rows of I elements).
 enum class Operator : uint8_t {
     kConv2d,
     kDepthwiseConv2d,
     kFullyConnected,
+    kGroupedMatmul,
     kAdd,
+    kVector,
     kAveragePool2d,
     kMaxPool2d,
     kMean,
-    kReshape,
+    kPool,
     kSoftmax,
+    kReshape,
+    kEdge,
 };
 
-/// As TFLite spells it, e.g. "CONV_2D".
-std::string_view operator_name(Operator op);
+/// The alternatives stand in the order of AttributeKind.
+using AttributeValue = std::variant<int64_t, std::vector<int64_t>, float, std::string>;
 
-enum class Activation : uint8_t { kNone, kRelu, kReluN1To1, kRelu6 };
-enum class Padding : uint8_t { kSame, kValid };
-
-/// How a kernel moves over an image. Kernel sizes of convolutions stand in the shape of the
-/// weights.
-struct Sliding {
-    Padding padding = Padding::kSame;
-    int32_t stride_h = 1, stride_w = 1;
-    int32_t dilation_h = 1, dilation_w = 1;
-};
-
-/// Weights are OHWI; fewer weight channels than image channels make a grouped convolution.
-struct ConvAttributes {
-    Sliding sliding;
-    Activation activation = Activation::kNone;
-};
-
-/// Weights are 1HWC, C = image channels * depth_multiplier.
-struct DepthwiseAttributes {
-    Sliding sliding;
-    int32_t depth_multiplier = 1;
-    Activation activation = Activation::kNone;
-};
-
-/// Weights are OI; the input is taken as rows of I elements.
-struct FullyConnectedAttributes {
-    Activation activation = Activation::kNone;
-};
-
-struct AddAttributes {
-    Activation activation = Activation::kNone;
-};
-
-struct PoolAttributes {
-    Sliding sliding;
-    int32_t filter_h = 1, filter_w = 1;
-    Activation activation = Activation::kNone;
-};
-
-/// Mean over height and width.
-struct MeanAttributes {
-    bool keep_dims = false;
-};
-
-struct ReshapeAttributes {};
-
-struct SoftmaxAttributes {
-    float beta = 1.0f;
-};
-
-using Attributes =
-    std::variant<ConvAttributes, DepthwiseAttributes, FullyConnectedAttributes, AddAttributes,
-                 PoolAttributes, MeanAttributes, ReshapeAttributes, SoftmaxAttributes>;
+/// By name; one that is missing has its operator's default.
+using Attributes = std::map<std::string, AttributeValue, std::less<>>;
 
 /// Index into Graph::tensors.
 using TensorId = uint32_t;
 
 struct Node {
     Operator op = Operator::kReshape;
-    uint32_t index = 0;  ///< position in the source file
-    std::string name;    ///< name of the output tensor
+    uint32_t index = 0;  ///< position in the source file; of an edge: its consumer's
+    std::string name;    ///< of the layer where the source names it, else of the output tensor
+    std::string where;   ///< "file.csv:12", for messages; empty: the file alone says it
     /// Activations first, then weights, then (where present) bias.
     std::vector<TensorId> inputs;
     std::vector<TensorId> outputs;
     Attributes attributes;
+    /// How often it runs, one run after the other (time steps); weights are fetched each time.
+    uint64_t repeat = 1;
 };
 
 /// Nodes stand in an order in which they can run.
 struct Graph {
     std::string file;  ///< where it was read from, for messages
+    std::string name;  ///< of the network or list, for reports; may be empty
     std::vector<Tensor> tensors;
     std::vector<Node> nodes;
     std::vector<TensorId> inputs;
     std::vector<TensorId> outputs;
+    uint64_t samples = 1;  ///< that the shapes hold: the batch of a list of layers, for reports
+    /// Of a whole run, from and to the host, where that is not what the graph's inputs and outputs
+    /// hold (an application whose first layer reads a part of its input); 0: it is.
+    uint64_t host_input_bytes = 0;
+    uint64_t host_output_bytes = 0;
 
     const Tensor& input(const Node& node, size_t position) const;
     const Tensor& output(const Node& node) const;
+    TensorId add(Tensor tensor);
 };
+
+/// All constants that a node reads have values.
+bool has_data(const Graph& graph);
+
+/// The same but for the file: names, types, values, attributes (missing ones as their defaults).
+bool equal(const Graph& a, const Graph& b);
 
 /// "node 3 (CONV_2D 'name')", for messages.
 std::string describe(const Node& node);
 
+/// What a message about the node begins with: its line where that is known, else the graph's file.
+const std::string& place_of(const Graph& graph, const Node& node);
+
 /// "1x32x32x3", for messages.
-std::string shape_text(const std::vector<int32_t>& shape);
+std::string shape_text(const Shape& shape);
 
 }  // namespace tandem::compiler

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "arch/container.h"
 #include "arch/generated/registers.h"
 #include "firmware/driver/driver.h"
 #include "firmware/driver/image.h"
@@ -11,7 +12,7 @@ namespace tandem::firmware {
 
 namespace {
 
-constexpr uint64_t kDataAlignment = 4096;
+constexpr uint64_t kDataAlignment = container::kDataAlignment;
 constexpr uint64_t kCodeAddress = 0;
 
 // total = count * bytes; false when it does not fit.
@@ -68,7 +69,7 @@ class InferenceRun {
     Status prepare_device() {
         enter(Stage::kDiscover);
         DeviceInfo info;
-        Status status = driver_.discover(image_.hash, &info);
+        Status status = driver_.discover({image_.isa_hash, image_.chip_hash}, &info);
         if (status != Status::kOk) return status;
         data_address_ = (image_.code_bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
         if (data_address_ > info.memory_bytes ||
@@ -160,8 +161,8 @@ class InferenceRun {
     }
 
     void log_device(const DeviceInfo& info) {
-        write_message("TPU %ux%u at %u kHz, build %08x%08x", info.rows, info.cols, info.clock_khz,
-                      info.hash >> 32, info.hash);
+        write_message("TPU %ux%u at %u kHz, chip %08x%08x", info.rows, info.cols, info.clock_khz,
+                      info.hashes.chip >> 32, info.hashes.chip);
         hal_.log(job_.message);
     }
 

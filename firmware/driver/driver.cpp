@@ -7,10 +7,8 @@ namespace tandem::firmware {
 
 namespace {
 
-constexpr uint32_t kTpuId = 0x4d444e54;  // the letters TNDM
 constexpr uint32_t kMinEntries = 2;
 constexpr uint32_t kMaxEntries = 1024;
-constexpr uint32_t kInstructionBytes = 32;
 constexpr uint32_t kAllInterrupts = TANDEM_IRQ_STATUS_DONE | TANDEM_IRQ_STATUS_ERROR;
 constexpr uint32_t kBusyOrError = TANDEM_STATUS_BUSY | TANDEM_STATUS_ERROR;
 constexpr uint32_t kEntryWords = TANDEM_COMMAND_BYTES / 4;
@@ -23,7 +21,7 @@ bool is_power_of_two(uint32_t value) { return value != 0 && (value & (value - 1)
 bool is_valid(const Command& command) {
     if (command.bytes == 0) return false;
     if (command.opcode == TANDEM_COMMAND_LOAD) return true;
-    return command.opcode == TANDEM_COMMAND_RUN && command.bytes % kInstructionBytes == 0;
+    return command.opcode == TANDEM_COMMAND_RUN && command.bytes % TANDEM_INSTRUCTION_BYTES == 0;
 }
 
 void put32(volatile uint32_t* entry, uint32_t offset, uint32_t value) { entry[offset / 4] = value; }
@@ -35,21 +33,24 @@ void put64(volatile uint32_t* entry, uint32_t offset, uint64_t value) {
 
 }  // namespace
 
-Status Driver::discover(uint64_t expected_hash, DeviceInfo* info) {
+Status Driver::discover(const BuildHashes& expected, DeviceInfo* info) {
     if (info == nullptr) return Status::kBadArgument;
     // Nothing else may be read before it is known to be a TPU.
-    if (hal_.read32(TANDEM_REG_ID) != kTpuId) return Status::kNoDevice;
+    if (hal_.read32(TANDEM_REG_ID) != TANDEM_REG_ID_RESET) return Status::kNoDevice;
     info->version = hal_.read32(TANDEM_REG_VERSION);
     if (info->version >> 16 != TANDEM_REGISTERS_VERSION) return Status::kWrongVersion;
-    const uint32_t hash_low = hal_.read32(TANDEM_REG_HASH_LO);
-    info->hash = uint64_t{hal_.read32(TANDEM_REG_HASH_HI)} << 32 | hash_low;
+    const uint32_t isa_low = hal_.read32(TANDEM_REG_ISA_HASH_LO);
+    info->hashes.isa = uint64_t{hal_.read32(TANDEM_REG_ISA_HASH_HI)} << 32 | isa_low;
+    const uint32_t chip_low = hal_.read32(TANDEM_REG_HASH_LO);
+    info->hashes.chip = uint64_t{hal_.read32(TANDEM_REG_HASH_HI)} << 32 | chip_low;
     const uint32_t shape = hal_.read32(TANDEM_REG_MXU_SHAPE);
     info->rows = shape & 0xffff;
     info->cols = shape >> 16;
     info->ub_bytes = hal_.read32(TANDEM_REG_UB_BYTES);
     info->memory_bytes = uint64_t{hal_.read32(TANDEM_REG_MEMORY_MIB)} << 20;
     info->clock_khz = hal_.read32(TANDEM_REG_CLOCK_KHZ);
-    return info->hash == expected_hash ? Status::kOk : Status::kWrongHash;
+    if (info->hashes.isa != expected.isa) return Status::kWrongIsa;
+    return info->hashes.chip == expected.chip ? Status::kOk : Status::kWrongChip;
 }
 
 Status Driver::reset() {

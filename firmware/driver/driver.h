@@ -10,10 +10,16 @@
 
 namespace tandem::firmware {
 
+/// What a program must agree in with the chip that runs it.
+struct BuildHashes {
+    uint64_t isa = 0;   ///< instruction set and registers
+    uint64_t chip = 0;  ///< the chip's figures
+};
+
 /// What the chip says about itself.
 struct DeviceInfo {
     uint32_t version = 0;
-    uint64_t hash = 0;
+    BuildHashes hashes;
     uint32_t rows = 0;
     uint32_t cols = 0;
     uint32_t ub_bytes = 0;
@@ -58,10 +64,10 @@ class Driver {
   public:
     explicit Driver(Hal& hal) : hal_(hal) {}
 
-    /// Identifies the TPU and compares its build hash with that of an image. Only reads: leaves no
+    /// Identifies the TPU and compares its hashes with those of an image. Only reads: leaves no
     /// trace, may be repeated at any time. `info` is filled as far as the chip was understood, also
-    /// with kWrongHash.
-    Status discover(uint64_t expected_hash, DeviceInfo* info);
+    /// with kWrongIsa and kWrongChip.
+    Status discover(const BuildHashes& expected, DeviceInfo* info);
 
     /// Aborts what runs, clears errors, ring, counters and interrupts. With kResetFailed the TPU is
     /// in an unknown state and must not be used; trying again is safe.

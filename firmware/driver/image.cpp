@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "firmware/driver/image.h"
 
+#include "arch/container.h"
+#include "arch/generated/registers.h"
+
 namespace tandem::firmware {
 
 namespace {
-
-constexpr uint32_t kMagic = 0x50555054;  // "TPUP"
-constexpr uint32_t kContainerVersion = 1;
-constexpr uint32_t kCode = 0x45444f43;
-constexpr uint32_t kData = 0x41544144;
-constexpr uint32_t kMeta = 0x4154454d;
-constexpr uint64_t kHeaderBytes = 16;
-constexpr uint64_t kSectionHeaderBytes = 16;
-constexpr uint64_t kInstructionBytes = 32;
 
 // Byte by byte: the container promises no alignment.
 uint32_t read_u32(const uint8_t* bytes) {
@@ -35,12 +29,12 @@ class Reader {
 
     Status section(uint32_t tag, Section* section) {
         // Compared with what is left, never added to the position: a sum could wrap.
-        if (size_ - position_ < kSectionHeaderBytes) return Status::kImageTruncated;
+        if (size_ - position_ < container::kSectionHeaderBytes) return Status::kImageTruncated;
         const uint8_t* header = bytes_ + position_;
-        if (read_u32(header) != tag) return Status::kImageSection;
-        const uint32_t checksum = read_u32(header + 4);
-        const uint64_t length = read_u64(header + 8);
-        position_ += kSectionHeaderBytes;
+        if (read_u32(header + container::kTagOffset) != tag) return Status::kImageSection;
+        const uint32_t checksum = read_u32(header + container::kChecksumOffset);
+        const uint64_t length = read_u64(header + container::kLengthOffset);
+        position_ += container::kSectionHeaderBytes;
         if (length > size_ - position_) return Status::kImageTruncated;
         if (crc32(bytes_ + position_, length) != checksum) return Status::kImageChecksum;
         *section = Section{position_, length};
@@ -71,21 +65,27 @@ uint32_t crc32(const uint8_t* bytes, uint64_t size) {
 
 Status parse_image(const uint8_t* bytes, uint64_t size, Image* image) {
     if (bytes == nullptr || image == nullptr || size > UINTPTR_MAX) return Status::kBadArgument;
-    if (size < kHeaderBytes) return Status::kImageTruncated;
-    if (read_u32(bytes) != kMagic) return Status::kImageMagic;
-    if (read_u32(bytes + 4) != kContainerVersion) return Status::kImageVersion;
+    if (size < container::kHeaderBytes) return Status::kImageTruncated;
+    if (read_u32(bytes + container::kMagicOffset) != container::kMagic) return Status::kImageMagic;
+    if (read_u32(bytes + container::kVersionOffset) != container::kVersion)
+        return Status::kImageVersion;
 
     Reader reader(bytes, size);
-    reader.skip(kHeaderBytes);
+    reader.skip(container::kHeaderBytes);
     Section code, data, meta;
-    Status status = reader.section(kCode, &code);
-    if (status == Status::kOk) status = reader.section(kData, &data);
-    if (status == Status::kOk) status = reader.section(kMeta, &meta);
+    Status status = reader.section(container::kCode, &code);
+    if (status == Status::kOk) status = reader.section(container::kData, &data);
+    if (status == Status::kOk) status = reader.section(container::kMeta, &meta);
     if (status != Status::kOk) return status;
     if (!reader.at_end()) return Status::kImageTruncated;
-    if (code.bytes == 0 || code.bytes % kInstructionBytes != 0) return Status::kImageCode;
+    if (code.bytes == 0 || code.bytes % TANDEM_INSTRUCTION_BYTES != 0) return Status::kImageCode;
 
-    *image = Image{read_u64(bytes + 8), code.offset, code.bytes, data.offset, data.bytes};
+    *image = Image{read_u64(bytes + container::kIsaHashOffset),
+                   read_u64(bytes + container::kChipHashOffset),
+                   code.offset,
+                   code.bytes,
+                   data.offset,
+                   data.bytes};
     return Status::kOk;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the program container (arch/program.h) in place: nothing is copied, nothing is trusted.
+// Reads the program container (arch/container.h) in place: nothing is copied, nothing is trusted.
 #pragma once
 
 #include <stdint.h>
@@ -10,15 +10,16 @@ namespace tandem::firmware {
 
 /// Where the parts of an image stand, as offsets from its first byte.
 struct Image {
-    uint64_t hash = 0;
+    uint64_t isa_hash = 0;
+    uint64_t chip_hash = 0;
     uint64_t code_offset = 0;
     uint64_t code_bytes = 0;  ///< a multiple of the instruction size, not zero
     uint64_t data_offset = 0;
     uint64_t data_bytes = 0;
 };
 
-/// Checks every byte of the container (the hash aside, which only the device can confirm) and fills
-/// `image`. On failure `image` is unchanged. Touches no hardware.
+/// Checks every byte of the container (the hashes aside, which only the device can confirm) and
+/// fills `image`. On failure `image` is unchanged. Touches no hardware.
 Status parse_image(const uint8_t* bytes, uint64_t size, Image* image);
 
 /// CRC-32 as in zlib, bit by bit: no table, for firmware counts bytes more than cycles.

@@ -15,8 +15,10 @@ const char* status_text(Status status) {
             return "no TPU at the register block";
         case Status::kWrongVersion:
             return "unknown register version";
-        case Status::kWrongHash:
-            return "image is for another chip or build";
+        case Status::kWrongChip:
+            return "image is for a chip with other figures";
+        case Status::kWrongIsa:
+            return "image is for another instruction set";
         case Status::kResetFailed:
             return "TPU did not come out of reset";
         case Status::kRingFull:
@@ -32,7 +34,7 @@ const char* status_text(Status status) {
         case Status::kImageMagic:
             return "not a program image";
         case Status::kImageVersion:
-            return "unknown image version";
+            return "image is of another container version";
         case Status::kImageSection:
             return "image section missing";
         case Status::kImageChecksum:

@@ -12,7 +12,7 @@ enum class [[nodiscard]] Status : uint32_t{
     kNotReady = 2,      ///< a call out of order (ring not started)
     kNoDevice = 3,      ///< register ID is not that of a TPU
     kWrongVersion = 4,  ///< registers of a version that this driver does not know
-    kWrongHash = 5,     ///< the image was compiled for another chip, ISA or build
+    kWrongChip = 5,     ///< the image was compiled for a chip with other figures
     kResetFailed = 6,   ///< the TPU stayed busy or in error after a reset
     kRingFull = 7,      ///< nothing was written; wait for a command, then retry
     kTimeout = 8,       ///< the command may still run: reset() before its memory is reused
@@ -25,6 +25,7 @@ enum class [[nodiscard]] Status : uint32_t{
     kImageChecksum = 15,   ///< a section is corrupt
     kImageCode = 16,       ///< code is empty or not whole instructions
     kDeviceMemory = 17,    ///< the program does not fit into device memory
+    kWrongIsa = 19,        ///< the image was compiled for another instruction set
     kBadJob = 18,  ///< job block without magic, of another version, or with impossible values
 };
 

@@ -24,7 +24,8 @@ std::vector<std::unique_ptr<WeightFetcher>> make_fetchers(
     std::vector<std::unique_ptr<WeightFetcher>> fetchers;
     for (const auto& array : arrays)
         fetchers.push_back(std::make_unique<WeightFetcher>(
-            numbered("weights", fetchers.size()).c_str(), services, *array));
+            numbered("weights", fetchers.size()).c_str(), services, *array,
+            static_cast<uint32_t>(fetchers.size())));
     return fetchers;
 }
 
@@ -33,7 +34,7 @@ std::vector<std::unique_ptr<WeightFetcher>> make_fetchers(
 Core::Core(sc_core::sc_module_name name, uint32_t index, const arch::ChipConfig& config,
            bool functional, DeviceMemory& memory, HostLink& link, Engines engines)
     : sc_module(name),
-      services_(config, functional),
+      services_(config, functional, index),
       unified_buffer_("unified_buffer", config),
       mxus_(make_arrays(services_, unified_buffer_, std::move(engines))),
       weights_(make_fetchers(services_, mxus_)),

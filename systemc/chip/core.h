@@ -19,7 +19,7 @@ namespace tandem::sim {
 
 class Core : public sc_core::sc_module {
   public:
-    using Engines = std::vector<std::unique_ptr<mxu::MxuEngine>>;
+    using Engines = std::vector<std::unique_ptr<engine::MxuEngine>>;
 
     /// One array for each engine.
     Core(sc_core::sc_module_name name, uint32_t index, const arch::ChipConfig& config,

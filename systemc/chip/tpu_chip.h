@@ -13,17 +13,16 @@ namespace tandem::sim {
 
 struct ChipOptions {
     bool functional = true;  ///< false: time only
+    uint32_t cores = 0;      ///< the first so many; 0: all
+    uint32_t arrays = 0;     ///< of each core, the first so many; 0: all
 };
 
 class TpuChip : public sc_core::sc_module {
   public:
-    using EngineFactory = std::function<std::unique_ptr<mxu::MxuEngine>()>;
+    using EngineFactory =
+        std::function<std::unique_ptr<engine::MxuEngine>(uint32_t core, uint32_t array)>;
 
-    /// A chip of which only the first array of the first core is there: what firmware drives. The
-    /// engine's shape must be that of the configuration.
-    TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config,
-            const ChipOptions& options, std::unique_ptr<mxu::MxuEngine> engine);
-    /// All cores with all their arrays.
+    /// The engines' shape must be that of the configuration.
     TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config,
             const ChipOptions& options, const EngineFactory& make_engine);
 
@@ -46,13 +45,9 @@ class TpuChip : public sc_core::sc_module {
     const std::vector<Unit*>& units() { return core().units(); }
 
   private:
-    using CoreEngines = std::vector<Core::Engines>;
-    TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config,
-            const ChipOptions& options, CoreEngines engines);
-    static CoreEngines single(std::unique_ptr<mxu::MxuEngine> engine);
-    static CoreEngines all(const arch::ChipConfig& config, const EngineFactory& make_engine);
-    std::vector<std::unique_ptr<Core>> make_cores(const arch::ChipConfig& config, bool functional,
-                                                  CoreEngines engines);
+    std::vector<std::unique_ptr<Core>> make_cores(const arch::ChipConfig& config,
+                                                  const ChipOptions& options,
+                                                  const EngineFactory& make_engine);
 
     DeviceMemory device_memory_;
     HostLink link_;

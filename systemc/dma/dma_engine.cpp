@@ -1,7 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systemc/dma/dma_engine.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace tandem::sim {
+namespace {
+
+bool is_host(isa::Opcode opcode) {
+    return opcode == isa::Opcode::kReadHost || opcode == isa::Opcode::kWriteHost;
+}
+
+bool is_memory(isa::Opcode opcode) {
+    return opcode == isa::Opcode::kReadMemory || opcode == isa::Opcode::kWriteMemory;
+}
+
+}  // namespace
 
 DmaEngine::DmaEngine(sc_core::sc_module_name name, isa::Unit unit, ChipServices& services,
                      HostLink& host, UnifiedBuffer& ports)
@@ -9,39 +23,90 @@ DmaEngine::DmaEngine(sc_core::sc_module_name name, isa::Unit unit, ChipServices&
 
 void DmaEngine::execute(const Dispatched& instruction) {
     if (bytes_.empty()) bytes_ = buffer.direct();
-    // The four instructions have the same fields.
-    const auto op = isa::ReadHost::decode(instruction.words);
-    check_range(op.ub_addr, op.bytes, bytes_.size(), arch::DeviceError::kUbAddress,
-                instruction.index);
-    uint8_t* data = services_.functional() ? bytes_.data() + op.ub_addr : nullptr;
-    const uint64_t address = instruction.base + op.offset;
-    sc_core::sc_time delay;
-    bool ok = false, host = false;
-    switch (static_cast<isa::Opcode>(instruction.words[0] & 0xff)) {
-        case isa::Opcode::kReadHost:
-            ok = host_.read(address, data, op.bytes, delay);
-            host = true;
-            break;
-        case isa::Opcode::kWriteHost:
-            ok = host_.write(address, data, op.bytes, delay);
-            host = true;
-            break;
-        case isa::Opcode::kReadMemory:
-            ok = memory.read(address, data, op.bytes, delay);
-            break;
-        case isa::Opcode::kWriteMemory:
-            ok = memory.write(address, data, op.bytes, delay);
-            break;
-        default:
-            services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
-    }
-    if (!ok)
-        services_.fail(host ? arch::DeviceError::kHostAddress : arch::DeviceError::kMemoryAddress,
-                       instruction.index);
+    const auto opcode = static_cast<isa::Opcode>(isa::opcode_of(instruction.words));
+    if (!is_host(opcode) && !is_memory(opcode))
+        services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
+    const Transfer transfer = checked(instruction);
+    const bool write = unit() == isa::Unit::kDmaOut;
+    if (!(is_host(opcode) ? with_host(transfer, write) : with_memory(transfer, write)))
+        services_.fail(
+            is_host(opcode) ? arch::DeviceError::kHostAddress : arch::DeviceError::kMemoryAddress,
+            instruction.index);
     // The bytes trickle in or out: they steal single cycles of the port from whoever else uses it.
-    (unit() == isa::Unit::kDmaIn ? ports_.write_port : ports_.read_port).take(now(), op.bytes);
-    wait_until(services_.clock().at_or_after(sc_core::sc_time_stamp() + delay));
+    (write ? ports_.read_port : ports_.write_port).take_later(now(), transfer.total);
+    wait_until(now() + 1);  // by then all that share the path have asked
+    wait_until(services_.clock().at_or_after(booking_.end()));
     charge(Cause::kBusy);
+}
+
+DmaEngine::Transfer DmaEngine::checked(const Dispatched& instruction) {
+    const auto op = isa::ReadHost::decode(instruction.words);  // all four have the same fields
+    const auto opcode = static_cast<isa::Opcode>(isa::opcode_of(instruction.words));
+    if (op.rows == 0 || op.planes == 0)
+        services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
+    Transfer t;
+    t.address = instruction.base + op.offset + (uint64_t{op.offset_high} << 32);
+    t.run_bytes = op.bytes;
+    t.rows = op.rows;
+    t.planes = op.planes;
+    t.row_stride = op.row_stride;
+    t.plane_stride = op.plane_stride;
+    // Up to 2^64 bytes: a buffer that holds the runs of a plane may not hold all
+    // planes.
+    const uint64_t plane = t.run_bytes * t.rows;
+    check_range(op.ub_addr, plane, bytes_.size(), arch::DeviceError::kUbAddress, instruction.index);
+    t.total = plane * t.planes;
+    check_range(op.ub_addr, t.total, bytes_.size(), arch::DeviceError::kUbAddress,
+                instruction.index);
+    t.extent = (t.planes - 1) * t.plane_stride + (t.rows - 1) * t.row_stride + t.run_bytes;
+    if (t.extent > ~uint64_t{0} - t.address)
+        services_.fail(
+            is_host(opcode) ? arch::DeviceError::kHostAddress : arch::DeviceError::kMemoryAddress,
+            instruction.index);
+    if (services_.functional()) t.data = bytes_.data() + op.ub_addr;
+    return t;
+}
+
+bool DmaEngine::with_memory(const Transfer& t, bool write) {
+    const bool one_run = t.rows == 1 && t.planes == 1;
+    Booked booked;
+    booked.turn = services_.turn(unit());
+    booked.extent = t.extent;
+    // One transfer in time. Of several runs the bytes are copied apart.
+    uint8_t* data = one_run ? t.data : nullptr;
+    const bool ok = write ? memory.book_write(t.address, data, t.total, booked)
+                          : memory.book_read(t.address, data, t.total, booked);
+    booking_ = std::move(booked.booking);
+    if (!ok || one_run || t.data == nullptr) return ok;
+    if (far_.empty()) far_ = memory.direct();
+    uint8_t* near = t.data;
+    for (uint64_t plane = 0; plane < t.planes; ++plane)
+        for (uint64_t row = 0; row < t.rows; ++row, near += t.run_bytes) {
+            uint8_t* far = far_.data() + t.address + plane * t.plane_stride + row * t.row_stride;
+            std::memcpy(write ? far : near, write ? near : far, t.run_bytes);
+        }
+    return true;
+}
+
+/// The bus refuses what is no memory of the host, run by run.
+bool DmaEngine::with_host(const Transfer& t, bool write) {
+    const uint32_t turn = services_.turn(unit());
+    booking_ = write ? host_.book_to_host(turn, t.total) : host_.book_to_chip(turn, t.total);
+    sc_core::sc_time none;
+    uint8_t* near = t.data;
+    // Without data, or bytes, the first and the last run of a plane are as good
+    // as all of them.
+    const bool all = near != nullptr && t.run_bytes != 0;
+    const uint64_t step = all ? 1 : std::max<uint64_t>(t.rows - 1, 1);
+    for (uint64_t plane = 0; plane < t.planes; ++plane)
+        for (uint64_t row = 0; row < t.rows; row += step) {
+            const uint64_t far = t.address + plane * t.plane_stride + row * t.row_stride;
+            const bool ok = write ? host_.host.write(far, near, t.run_bytes, none)
+                                  : host_.host.read(far, near, t.run_bytes, none);
+            if (!ok) return false;
+            if (near != nullptr) near += t.run_bytes;
+        }
+    return true;
 }
 
 }  // namespace tandem::sim

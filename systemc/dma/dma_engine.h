@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves bytes between the unified buffer and host or device memory, one instruction at a time. A
-// chip has one engine for each direction. Time: bandwidth and latency of the far side.
+// Moves bytes between the unified buffer and host or device memory, one
+// instruction at a time. A chip has one engine for each direction. Time:
+// bandwidth and latency of the far side, for all the bytes of an instruction as
+// one transfer, however many runs they stand in.
 #pragma once
 
 #include <span>
@@ -22,11 +24,28 @@ class DmaEngine final : public Unit {
               UnifiedBuffer& ports);
 
   private:
+    /// An instruction with its addresses checked for overflow and its extent on
+    /// the far side.
+    struct Transfer {
+        uint64_t address = 0;  ///< of the first run
+        uint64_t run_bytes = 0;
+        uint64_t rows = 0, planes = 0;
+        uint64_t row_stride = 0, plane_stride = 0;
+        uint64_t total = 0;       ///< bytes of all runs
+        uint64_t extent = 0;      ///< from the first far byte to the last
+        uint8_t* data = nullptr;  ///< in the unified buffer; null: time only
+    };
+
     void execute(const Dispatched& instruction) override;
+    Transfer checked(const Dispatched& instruction);
+    bool with_memory(const Transfer& transfer, bool write);
+    bool with_host(const Transfer& transfer, bool write);
 
     HostLink& host_;
     UnifiedBuffer& ports_;
     std::span<uint8_t> bytes_;
+    std::span<uint8_t> far_;  ///< device memory
+    Booking booking_;         ///< of the transfer under way
 };
 
 }  // namespace tandem::sim

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "arch/error.h"
+#include "base/error.h"
 
 namespace tandem::host {
 

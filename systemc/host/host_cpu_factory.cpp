@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systemc/host/host_cpu_factory.h"
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "systemc/host/native_host.h"
 
 #ifdef TANDEM_HAS_RISCV_HOST

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string>
 
-#include "arch/error.h"
+#include "base/error.h"
 
 namespace tandem::host {
 

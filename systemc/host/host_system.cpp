@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <new>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "arch/generated/registers.h"
 #include "systemc/host/host_cpu_factory.h"
 

@@ -8,8 +8,8 @@
 #include <sstream>
 #include <utility>
 
-#include "arch/error.h"
-#include "arch/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "firmware/include/tandem/platform.h"
 #include "systemc/host/elf_loader.h"
 
@@ -88,7 +88,7 @@ RiscvHost::RiscvHost(sc_core::sc_module_name name, const RiscvHostConfig& config
     if (config.clock_hz == 0 || config.quantum_instructions == 0) {
         throw UserError("host CPU: clock and quantum must not be zero");
     }
-    const auto file = arch::read_file(config.firmware_elf);
+    const auto file = base::read_file(config.firmware_elf);
     const auto ram = memory.at(platform::kRamBase, platform::kFirmwareBytes);
     if (ram.empty()) {
         throw UserError("host memory: smaller than the " +

@@ -97,6 +97,10 @@ uint32_t HostInterface::read_register(uint32_t offset) const {
             return low(config.hash());
         case TANDEM_REG_HASH_HI:
             return high(config.hash());
+        case TANDEM_REG_ISA_HASH_LO:
+            return low(isa::kHash);
+        case TANDEM_REG_ISA_HASH_HI:
+            return high(isa::kHash);
         case TANDEM_REG_MXU_SHAPE:
             return config.mxu.rows | config.mxu.cols << 16;
         case TANDEM_REG_UB_BYTES:

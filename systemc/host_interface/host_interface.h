@@ -13,6 +13,7 @@
 #include <tlm>
 
 #include "arch/generated/register_table.h"
+#include "arch/generated/registers.h"
 #include "systemc/host_interface/host_link.h"
 #include "systemc/kernel/chip_services.h"
 #include "systemc/memory/initiator.h"
@@ -59,7 +60,8 @@ class HostInterface : public sc_core::sc_module {
 
     // Indices into registers_: offset / 4.
     static constexpr uint32_t kRegisterWords = 32;
-    static constexpr uint32_t kIrqStatus = 0x44 / 4, kIrqEnable = 0x48 / 4;
+    static constexpr uint32_t kIrqStatus = TANDEM_REG_IRQ_STATUS / 4;
+    static constexpr uint32_t kIrqEnable = TANDEM_REG_IRQ_ENABLE / 4;
 
     ChipServices& services_;
     HostLink& link_;

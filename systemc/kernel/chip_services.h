@@ -2,9 +2,12 @@
 // What every unit of a chip shares: clock, flags, the error register, and the ears of tools.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <systemc>
+#include <utility>
+#include <vector>
 
 #include "arch/chip_config.h"
 #include "arch/generated/isa.h"
@@ -33,14 +36,32 @@ struct ProgramError {
 
 class ChipServices {
   public:
-    ChipServices(const arch::ChipConfig& config, bool functional)
-        : config_(config), functional_(functional), clock_(config.clock_hz) {}
+    ChipServices(const arch::ChipConfig& config, bool functional, uint32_t core = 0)
+        : config_(config), functional_(functional), core_(core), clock_(config.clock_hz) {}
 
     const arch::ChipConfig& config() const { return config_; }
     /// False: only time is modelled, no data moves.
     bool functional() const { return functional_; }
     const Clock& clock() const { return clock_; }
+    /// Of a unit of this core among those that ask for a path in the same
+    /// instant.
+    uint32_t turn(isa::Unit unit, uint32_t array = 0) const {
+        return core_ << 16 | static_cast<uint32_t>(unit) << 8 | array;
+    }
     Flags& flags() { return flags_; }
+    /// The cores of the chip, in order, this one among them. A core that was not
+    /// told is alone.
+    void set_cores(std::vector<ChipServices*> cores) { cores_ = std::move(cores); }
+    size_t cores() const { return std::max<size_t>(cores_.size(), 1); }
+    /// The effects of an instruction are visible. The header's core exists:
+    /// dispatch has looked.
+    void raise_signals(const isa::Header& header) {
+        flags_.raise(header.signal_a);
+        if (header.core == 0 || cores_.empty()) return flags_.raise(header.signal_b);
+        ChipServices& other = *cores_[header.core - 1u];
+        other.flags_.raise(header.signal_b);
+        other.note_progress();  // its sequencer may be the one that waits
+    }
 
     void set_observer(ChipObserver* observer) { observer_ = observer; }
     void started(isa::Unit unit, uint32_t index, Cycle start) {
@@ -54,6 +75,13 @@ class ChipServices {
     /// Something moved that whoever waits for idle units should look at.
     void note_progress() { progress_.notify(sc_core::SC_ZERO_TIME); }
     uint64_t instructions_retired() const { return instructions_retired_; }
+    /// Of all cores: who waits for another core is not stuck while that one
+    /// works.
+    uint64_t chip_instructions_retired() const {
+        uint64_t retired = cores_.empty() ? instructions_retired_ : 0;
+        for (const ChipServices* core : cores_) retired += core->instructions_retired_;
+        return retired;
+    }
     /// Notified when an instruction retires or an error is raised.
     const sc_core::sc_event& progress() const { return progress_; }
 
@@ -74,8 +102,10 @@ class ChipServices {
   private:
     const arch::ChipConfig config_;
     const bool functional_;
+    const uint32_t core_;
     Clock clock_;
     Flags flags_;
+    std::vector<ChipServices*> cores_;
     ChipObserver* observer_ = nullptr;
     uint64_t instructions_retired_ = 0;
     std::optional<ProgramError> error_;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <systemc>
 
-#include "arch/isa_codec.h"
+#include "arch/generated/isa.h"
 
 namespace tandem::sim {
 

@@ -5,14 +5,6 @@
 #include <cstring>
 
 namespace tandem::sim {
-namespace {
-
-// Instructions of every unit start with the same header, so any of them decodes it.
-isa::Header header_of(const isa::Words& words) { return isa::Nop::decode(words).header; }
-
-uint32_t opcode_of(const isa::Words& words) { return words[0] & 0xff; }
-
-}  // namespace
 
 std::string_view mnemonic(uint32_t opcode) {
     for (const auto& info : isa::kInstructions)
@@ -35,6 +27,7 @@ void Unit::enqueue(const Dispatched& instruction) {
 
 void Unit::reset() {
     queue_.clear();
+    fences_.clear();
     executing_ = false;
     set_probe("idle", nullptr);
     process_.reset();
@@ -50,26 +43,42 @@ void Unit::run_thread() {
         executing_ = true;
         dequeued_.notify(sc_core::SC_ZERO_TIME);
         set_probe("flag", &instruction);
-        const isa::Header header = header_of(instruction.words);
+        const isa::Header header = isa::header_of(instruction.words);
         services_.flags().take(header.wait_a);
         services_.flags().take(header.wait_b);
         charge(Cause::kWaitFlag);
         set_probe("busy", &instruction);
         const Cycle start = now();
         services_.started(unit_, instruction.index, start);
-        execute(instruction);
+        const auto opcode = static_cast<isa::Opcode>(isa::opcode_of(instruction.words));
+        const bool fence = opcode == isa::Opcode::kFence;
+        fence ? pass_fence(instruction, start) : execute(instruction);
         executing_ = false;
         set_probe("idle", nullptr);
-        if (!retires_later(static_cast<isa::Opcode>(opcode_of(instruction.words))))
-            retire(instruction, start);
+        if (!fence && !retires_later(opcode)) retire(instruction, start);
     }
 }
 
 void Unit::retire(const Dispatched& instruction, Cycle start) {
-    const isa::Header header = header_of(instruction.words);
-    services_.flags().raise(header.signal_a);
-    services_.flags().raise(header.signal_b);
+    const isa::Header header = isa::header_of(instruction.words);
+    services_.raise_signals(header);
     services_.retired(unit_, instruction.index, start, now());
+}
+
+/// Takes one cycle; then it retires with the work before it, which nothing
+/// behind it waits for.
+void Unit::pass_fence(const Dispatched& fence, Cycle start) {
+    wait_until(start + 1);
+    charge(Cause::kIdle);
+    if (const auto piece = outstanding())
+        fences_.push_back({*piece, fence, start});
+    else
+        retire(fence, start);
+}
+
+void Unit::retire_fences(uint64_t piece) {
+    for (; !fences_.empty() && fences_.front().piece == piece; fences_.pop_front())
+        retire(fences_.front().instruction, fences_.front().start);
 }
 
 void Unit::check_range(uint64_t address, uint64_t bytes, uint64_t size, arch::DeviceError code,
@@ -85,7 +94,7 @@ void Unit::set_probe(std::string_view state, const Dispatched* instruction) {
     if (instruction == nullptr) return;
     probe_.instruction = instruction->index;
     const std::string_view name =
-        mnemonic(opcode_of(instruction->words)).substr(0, sizeof probe_.text);
+        mnemonic(isa::opcode_of(instruction->words)).substr(0, sizeof probe_.text);
     std::reverse_copy(name.begin(), name.end(), probe_.text);
 }
 

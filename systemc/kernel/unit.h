@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <systemc>
 
@@ -22,7 +23,8 @@ struct Dispatched {
 
 /// What a waveform shows of a unit; plain memory that a tracer samples.
 struct UnitProbe {
-    char state[8] = "";  ///< idle, flag, busy; last character first, as waveform viewers want it
+    char state[8] = "";        ///< idle, flag, busy; last character first, as waveform
+                               ///< viewers want it
     uint32_t queue_depth = 0;  ///< instructions waiting
     uint32_t instruction = 0;  ///< index of the current one
     char text[20] = "";        ///< its mnemonic, likewise
@@ -54,6 +56,12 @@ class Unit : public sc_core::sc_module {
     virtual bool retires_later(isa::Opcode) const { return false; }
     void retire(const Dispatched& instruction, Cycle start);
 
+    /// The last piece of work that has been begun and not retired, by a number
+    /// that grows; a unit that retires in execute() has none.
+    virtual std::optional<uint64_t> outstanding() const { return std::nullopt; }
+    /// Retires the fences behind a piece of work that has just retired.
+    void retire_fences(uint64_t piece);
+
     /// Throws nothing: a wrong address ends the program.
     void check_range(uint64_t address, uint64_t bytes, uint64_t size, arch::DeviceError code,
                      uint32_t index);
@@ -65,11 +73,19 @@ class Unit : public sc_core::sc_module {
     CycleAccount account_;
 
   private:
+    /// A fence that waits for a piece of work before it.
+    struct Fence {
+        uint64_t piece;
+        Dispatched instruction;
+        Cycle start;
+    };
     void run_thread();
+    void pass_fence(const Dispatched& fence, Cycle start);
     void set_probe(std::string_view state, const Dispatched* instruction);
 
     const isa::Unit unit_;
     std::deque<Dispatched> queue_;
+    std::deque<Fence> fences_;
     bool executing_ = false;
     sc_core::sc_event enqueued_;
     sc_core::sc_event dequeued_;

@@ -17,12 +17,17 @@ class Bandwidth {
     /// passed.
     sc_core::sc_time reserve(uint64_t bytes) {
         const sc_core::sc_time now = sc_core::sc_time_stamp();
+        return reserve_at(now, bytes) - now;
+    }
+    /// The same for a request that was made at `asked`; returns when the last
+    /// byte passed.
+    sc_core::sc_time reserve_at(sc_core::sc_time asked, uint64_t bytes) {
         const auto femtoseconds = static_cast<uint64_t>(
             (static_cast<unsigned __int128>(bytes) * 1000000000000000ull + bytes_per_second_ - 1) /
             bytes_per_second_);
-        busy_until_ = std::max(busy_until_, now) + sc_core::sc_time::from_value(femtoseconds);
+        busy_until_ = std::max(busy_until_, asked) + sc_core::sc_time::from_value(femtoseconds);
         total_bytes_ += bytes;
-        return busy_until_ - now;
+        return busy_until_;
     }
     uint64_t total_bytes() const { return total_bytes_; }
 

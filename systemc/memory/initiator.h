@@ -8,7 +8,7 @@
 #include <systemc>
 #include <tlm>
 
-#include "systemc/memory/urgent.h"
+#include "systemc/memory/booked.h"
 
 namespace tandem::sim {
 
@@ -24,10 +24,15 @@ class MemoryInitiator : public sc_core::sc_module {
     bool read(uint64_t address, uint8_t* data, uint64_t bytes, sc_core::sc_time& delay) {
         return transport(tlm::TLM_READ_COMMAND, address, data, bytes, delay);
     }
-    /// The same, before transfers that wait.
-    bool read_urgent(uint64_t address, uint8_t* data, uint64_t bytes, sc_core::sc_time& delay) {
-        Urgent urgent;
-        return transport(tlm::TLM_READ_COMMAND, address, data, bytes, delay, &urgent);
+    /// The same, but the time is booked in `booked`, with `booked.turn` among the
+    /// requests of this instant.
+    bool book_read(uint64_t address, uint8_t* data, uint64_t bytes, Booked& booked) {
+        sc_core::sc_time none;
+        return transport(tlm::TLM_READ_COMMAND, address, data, bytes, none, &booked);
+    }
+    bool book_write(uint64_t address, uint8_t* data, uint64_t bytes, Booked& booked) {
+        sc_core::sc_time none;
+        return transport(tlm::TLM_WRITE_COMMAND, address, data, bytes, none, &booked);
     }
     bool write(uint64_t address, uint8_t* data, uint64_t bytes, sc_core::sc_time& delay) {
         return transport(tlm::TLM_WRITE_COMMAND, address, data, bytes, delay);
@@ -42,16 +47,16 @@ class MemoryInitiator : public sc_core::sc_module {
 
   private:
     bool transport(tlm::tlm_command command, uint64_t address, uint8_t* data, uint64_t bytes,
-                   sc_core::sc_time& delay, Urgent* urgent = nullptr) {
+                   sc_core::sc_time& delay, Booked* booked = nullptr) {
         tlm::tlm_generic_payload transaction;
-        if (urgent != nullptr) transaction.set_extension(urgent);
+        if (booked != nullptr) transaction.set_extension(booked);
         transaction.set_command(command);
         transaction.set_address(address);
         transaction.set_data_ptr(data);
         transaction.set_data_length(static_cast<unsigned>(bytes));
         transaction.set_streaming_width(static_cast<unsigned>(bytes));
         memory_out->b_transport(transaction, delay);
-        if (urgent != nullptr) transaction.clear_extension(urgent);  // it is not the payload's own
+        if (booked != nullptr) transaction.clear_extension(booked);  // it is not the payload's own
         return transaction.is_response_ok();
     }
 };

@@ -23,8 +23,8 @@ MemoryChannels::MemoryChannels(const arch::ChipConfig::Memory& config)
       refresh_duration_(config.refresh_duration_ps * kFemtosecondsPerPicosecond),
       busy_until_(config.channels) {}
 
-sc_core::sc_time MemoryChannels::reserve(uint64_t address, uint64_t bytes, bool urgent) {
-    const sc_core::sc_time now = sc_core::sc_time_stamp();
+sc_core::sc_time MemoryChannels::reserve_at(sc_core::sc_time now, uint64_t address, uint64_t bytes,
+                                            bool urgent) {
     const uint64_t channels = busy_until_.size();
     // The channels share the bandwidth evenly: one needs `channels` times as long for a byte.
     const uint64_t unit = 1'000'000'000'000'000ull * channels;
@@ -41,7 +41,7 @@ sc_core::sc_time MemoryChannels::reserve(uint64_t address, uint64_t bytes, bool 
         busy_ += sc_core::sc_time::from_value(duration);
         done = std::max(done, end);
     }
-    return done - now;
+    return done;
 }
 
 /// Of a transfer, what falls into stripes `stripe`, `stripe` + channels, ...

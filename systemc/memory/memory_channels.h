@@ -20,7 +20,14 @@ class MemoryChannels {
     /// Takes the channels for bytes address to address + bytes - 1 from now on; returns the time
     /// from now until the last byte passed. An urgent transfer does not wait for those taken
     /// before, but delays them.
-    sc_core::sc_time reserve(uint64_t address, uint64_t bytes, bool urgent);
+    sc_core::sc_time reserve(uint64_t address, uint64_t bytes, bool urgent) {
+        const sc_core::sc_time now = sc_core::sc_time_stamp();
+        return reserve_at(now, address, bytes, urgent) - now;
+    }
+    /// The same for a request that was made at `asked`; returns when the last
+    /// byte passed.
+    sc_core::sc_time reserve_at(sc_core::sc_time asked, uint64_t address, uint64_t bytes,
+                                bool urgent);
     /// Time for which at least one channel was taken, all channels' times added up.
     const sc_core::sc_time& busy() const { return busy_; }
 

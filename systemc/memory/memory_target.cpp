@@ -3,8 +3,6 @@
 
 #include <cstring>
 
-#include "systemc/memory/urgent.h"
-
 namespace tandem::sim {
 
 MemoryTarget::MemoryTarget(sc_core::sc_module_name name, uint64_t bytes)
@@ -16,7 +14,10 @@ MemoryTarget::MemoryTarget(sc_core::sc_module_name name, uint64_t bytes)
 
 bool MemoryTarget::in_range(const tlm::tlm_generic_payload& transaction) const {
     const uint64_t address = transaction.get_address();
-    return address <= store_.size() && transaction.get_data_length() <= store_.size() - address;
+    const Booked* booked = transaction.get_extension<Booked>();
+    const uint64_t extent =
+        booked != nullptr ? booked->extent : uint64_t{transaction.get_data_length()};
+    return address <= store_.size() && extent <= store_.size() - address;
 }
 
 void MemoryTarget::copy(tlm::tlm_generic_payload& transaction) {
@@ -41,8 +42,10 @@ void MemoryTarget::b_transport(int, tlm::tlm_generic_payload& transaction,
     // A transaction without data only takes its time (timing mode).
     if (transaction.get_data_ptr() != nullptr) copy(transaction);
     (transaction.is_write() ? bytes_written_ : bytes_read_) += bytes;
-    delay += access_time(
-        {transaction.get_address(), bytes, transaction.get_extension<Urgent>() != nullptr});
+    if (Booked* booked = transaction.get_extension<Booked>())
+        booked->booking = book({transaction.get_address(), bytes, booked->urgent}, booked->turn);
+    else
+        delay += access_time({transaction.get_address(), bytes});
     transaction.set_dmi_allowed(true);
     transaction.set_response_status(tlm::TLM_OK_RESPONSE);
 }

@@ -7,6 +7,7 @@
 #include <systemc>
 #include <tlm>
 
+#include "systemc/memory/booked.h"
 #include "systemc/memory/byte_store.h"
 
 namespace tandem::sim {
@@ -23,12 +24,10 @@ class MemoryTarget : public sc_core::sc_module {
     uint64_t bytes_written() const { return bytes_written_; }
 
   protected:
-    struct Access {
-        uint64_t address, bytes;
-        bool urgent;  ///< goes before those that wait
-    };
     /// Time that an access takes, beyond the delay it comes with. Default: none.
-    virtual sc_core::sc_time access_time(const Access&) { return sc_core::SC_ZERO_TIME; }
+    virtual sc_core::sc_time access_time(const PathRequest&) { return sc_core::SC_ZERO_TIME; }
+    /// The same for an access that is booked.
+    virtual Booking book(const PathRequest&, uint32_t /*turn*/) { return {}; }
 
   private:
     bool in_range(const tlm::tlm_generic_payload& transaction) const;

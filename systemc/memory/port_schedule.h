@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A port of the unified buffer as a resource in cycles: so many bytes in a cycle, one user at a
-// time. A user takes it for the whole of a block; who comes later begins when it is free.
+// A port of the unified buffer as a resource in cycles: so many bytes in a
+// cycle, one user at a time. A user takes it for the whole of a block; who
+// comes later begins when it is free.
+//
+// Within one cycle the order is fixed: arrays whose first row has entered take
+// the port first, then arrays and vector unit look when it is free, and what
+// the vector unit and DMA take is seen from the next cycle on. So it does not
+// matter whose process runs first.
 #pragma once
 
 #include <algorithm>
@@ -21,18 +27,33 @@ class PortSchedule {
         const uint64_t cycles = (bytes + bytes_per_cycle_ - 1) / bytes_per_cycle_;
         return static_cast<uint32_t>(std::max<uint64_t>(cycles, 1));
     }
-    /// The first cycle from `wanted` on at which nobody uses the port.
-    Cycle free_from(Cycle wanted) const { return std::max(wanted, busy_until_); }
-    /// In use from `start` for `beats` beats of `bytes`: a beat that is wider than the port takes
-    /// whole cycles, narrower ones share a cycle with others.
-    void take_beats(Cycle start, uint64_t beats, uint64_t bytes) {
-        const uint64_t whole = uint64_t{beat_cycles(bytes)} * bytes_per_cycle_;
-        take(start, beats * (beat_cycles(bytes) > 1 ? whole : bytes));
+    bool limited() const { return bytes_per_cycle_ != 0; }
+    /// Seen in cycle `now`, the first cycle from `wanted` on at which nobody uses
+    /// the port.
+    Cycle free_from(Cycle now, Cycle wanted) {
+        settle(now);
+        return std::max(wanted, busy_until_);
     }
-    /// In use from `start` for as long as `bytes` take.
-    void take(Cycle start, uint64_t bytes) {
+    /// What `beats` beats of `bytes` take of it: a beat that is wider than the
+    /// port takes whole cycles, narrower ones share a cycle with others.
+    uint64_t beat_bytes(uint64_t beats, uint64_t bytes) const {
+        const uint64_t whole = uint64_t{beat_cycles(bytes)} * bytes_per_cycle_;
+        return beats * (beat_cycles(bytes) > 1 ? whole : bytes);
+    }
+    /// In cycle `now`: in use from `start`, which may be past, for as long as
+    /// `bytes` take.
+    void take(Cycle now, Cycle start, uint64_t bytes) {
+        settle(now);
         const Cycle cycles = done(start, bytes) - start;
         busy_until_ = std::max(busy_until_, start) + cycles;
+        busy_cycles_ += cycles;
+    }
+    /// In use from `now` on, seen by others from the next cycle on.
+    void take_later(Cycle now, uint64_t bytes) {
+        settle(now);
+        const Cycle cycles = done(now, bytes) - now;
+        taken_in_ = now;
+        taken_ += cycles;
         busy_cycles_ += cycles;
     }
     /// When `bytes` that went in from `start` on are through.
@@ -43,9 +64,17 @@ class PortSchedule {
     Cycle busy_cycles() const { return busy_cycles_; }
 
   private:
+    void settle(Cycle now) {
+        if (taken_ == 0 || now <= taken_in_) return;
+        busy_until_ = std::max(busy_until_, taken_in_) + taken_;
+        taken_ = 0;
+    }
+
     uint32_t bytes_per_cycle_;
     Cycle busy_until_ = 0;
     Cycle busy_cycles_ = 0;
+    Cycle taken_in_ = 0;  ///< the cycle of takes that are not seen yet
+    Cycle taken_ = 0;     ///< their cycles
 };
 
 }  // namespace tandem::sim

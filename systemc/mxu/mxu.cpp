@@ -13,7 +13,7 @@ bool overlap(uint32_t a, uint32_t a_rows, uint32_t b, uint32_t b_rows) {
 }  // namespace
 
 Mxu::Mxu(sc_core::sc_module_name name, ChipServices& services, UnifiedBuffer& rows_from,
-         std::unique_ptr<mxu::MxuEngine> engine)
+         std::unique_ptr<engine::MxuEngine> engine)
     : Unit(name, isa::Unit::kMxu, services),
       buffer("buffer"),
       rows_from_(rows_from),
@@ -62,15 +62,16 @@ std::span<const int32_t> Mxu::read_accumulators(uint32_t acc_addr, uint32_t rows
 
 void Mxu::execute(const Dispatched& instruction) {
     if (reader_ == nullptr)
-        reader_ = std::make_unique<ActivationReader>(buffer.direct(), services_.config().mxu.rows,
-                                                     element_bytes(services_.config().mxu.dtype));
-    switch (static_cast<isa::Opcode>(instruction.words[0] & 0xff)) {
+        reader_ =
+            std::make_unique<engine::ActivationReader>(buffer.direct(), services_.config().mxu.rows,
+                                                       element_bytes(services_.config().mxu.dtype));
+    switch (static_cast<isa::Opcode>(isa::opcode_of(instruction.words))) {
         case isa::Opcode::kMatmul:
             matmul(instruction);
             break;
         case isa::Opcode::kSetWindow: {
             const auto window = isa::SetWindow::decode(instruction.words);
-            if (!ActivationReader::valid(window.geometry))
+            if (!engine::ActivationReader::valid(window.geometry))
                 services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
             reader_->set_geometry(window.geometry);
             wait_until(now() + 1);
@@ -98,13 +99,15 @@ void Mxu::matmul(const Dispatched& instruction) {
     const auto matmul = isa::Matmul::decode(instruction.words);
     check(matmul, instruction.index);
     const uint64_t row_bytes = services_.config().row_bytes();
-    const PortSchedule& port = rows_from_.read_port;
+    PortSchedule& port = rows_from_.read_port;
+    // Behind the other arrays whose first row enters in this cycle.
+    if (port.limited() && services_.config().mxu.count > 1) sc_core::wait(sc_core::SC_ZERO_TIME);
     gaps_.clear();
     if (port.beat_cycles(row_bytes) > 1) {
         gaps_.assign(matmul.rows, port.beat_cycles(row_bytes) - 1);
         gaps_[0] = 0;
     }
-    const Cycle from = port.free_from(now() + 1);
+    const Cycle from = port.free_from(now(), now() + 1);
     const uint64_t id = blocks_pushed_++;
     instruction_of_block_[id % instruction_of_block_.size()] = instruction.index;
     blocks_.push_back(
@@ -126,15 +129,15 @@ void Mxu::matmul(const Dispatched& instruction) {
 /// The rows are read once and handed over. Apart from matmul(), so that nothing on the stack of its
 /// process owns memory while it waits.
 void Mxu::push_rows(const isa::Matmul& matmul, uint64_t id, Cycle from) {
-    mxu::RowBlock block{id,
-                        from,
-                        matmul.rows,
-                        matmul.k_len,
-                        matmul.acc_addr,
-                        matmul.new_weights != 0,
-                        matmul.accumulate != 0,
-                        {},
-                        gaps_};
+    engine::RowBlock block{id,
+                           from,
+                           matmul.rows,
+                           matmul.k_len,
+                           matmul.acc_addr,
+                           matmul.new_weights != 0,
+                           matmul.accumulate != 0,
+                           {},
+                           gaps_};
     if (services_.functional()) {
         const size_t bytes = matmul.rows * services_.config().row_bytes();
         auto rows = std::make_shared_for_overwrite<std::byte[]>(bytes);
@@ -179,7 +182,7 @@ void Mxu::start_block(Block& block, Cycle first_row) {
     account_.charge(Cause::kWaitPort, std::min(block.from, first_row));
     if (block.swap) {
         const Cycle beats =
-            mxu::timing(engine_->shape()).weight_interval * (services_.config().mxu.rows - 1);
+            engine::timing(engine_->shape()).weight_interval * (services_.config().mxu.rows - 1);
         const Cycle shift_start = tile_loaded_ > beats ? tile_loaded_ - beats : 0;
         account_.charge(Cause::kWaitWeights, std::min(shift_start, first_row));
         account_.charge(Cause::kWaitShift, first_row);
@@ -188,12 +191,12 @@ void Mxu::start_block(Block& block, Cycle first_row) {
     account_.charge(Cause::kBusy, first_row + block.rows);
     account_.charge(Cause::kWaitPort,
                     first_row + uint64_t{block.rows} * port.beat_cycles(row_bytes));
-    port.take_beats(first_row, block.rows, row_bytes);
+    port.take(now(), first_row, port.beat_bytes(block.rows, row_bytes));
 }
 
 /// For an engine that knows when it will tell something: nobody else's activity has to wake it.
 void Mxu::sleep_until_event(Cycle next) {
-    if (next == mxu::MxuEngine::kNever) return sc_core::wait(input_);
+    if (next == engine::MxuEngine::kNever) return sc_core::wait(input_);
     const sc_core::sc_time visible = services_.clock().time_of(next + 1);
     if (visible > sc_core::sc_time_stamp()) {
         sc_core::wait(visible - sc_core::sc_time_stamp(), input_);
@@ -202,23 +205,24 @@ void Mxu::sleep_until_event(Cycle next) {
     deliver(*engine_->advance(next + 1));
 }
 
-void Mxu::deliver(const mxu::MxuEvent& event) {
+void Mxu::deliver(const engine::MxuEvent& event) {
     switch (event.kind) {
-        case mxu::MxuEvent::Kind::kTileLoaded:
+        case engine::MxuEvent::Kind::kTileLoaded:
             tiles_loaded_ = event.id + 1;
             tile_loaded_ = event.cycle;
             break;
-        case mxu::MxuEvent::Kind::kBlockStarted:
+        case engine::MxuEvent::Kind::kBlockStarted:
             for (Block& block : blocks_)
                 if (block.id == event.id) start_block(block, event.cycle);
             break;
-        case mxu::MxuEvent::Kind::kBlockCommitted: {
+        case engine::MxuEvent::Kind::kBlockCommitted: {
             const Block block = blocks_.front();
             blocks_.pop_front();
             retire(block.instruction, block.first_row);
+            retire_fences(block.id);
             break;
         }
-        case mxu::MxuEvent::Kind::kReadDone: {
+        case engine::MxuEvent::Kind::kReadDone: {
             if (services_.functional()) {
                 const auto rows = engine_->read_data();
                 read_rows_.assign(rows.begin(), rows.end());

@@ -13,11 +13,11 @@
 #include <span>
 #include <vector>
 
+#include "engine/activation_reader.h"
+#include "engine/mxu_engine.h"
 #include "systemc/kernel/unit.h"
 #include "systemc/memory/initiator.h"
 #include "systemc/memory/unified_buffer.h"
-#include "systemc/mxu/activation_reader.h"
-#include "systemc/mxu/mxu_engine.h"
 
 namespace tandem::sim {
 
@@ -27,9 +27,9 @@ class Mxu final : public Unit {
 
     /// Reads rows through the read port of `rows_from`, as wide or narrow as it is.
     Mxu(sc_core::sc_module_name name, ChipServices& services, UnifiedBuffer& rows_from,
-        std::unique_ptr<mxu::MxuEngine> engine);
+        std::unique_ptr<engine::MxuEngine> engine);
 
-    mxu::MxuEngine& engine() { return *engine_; }
+    engine::MxuEngine& engine() { return *engine_; }
     bool idle() const override { return Unit::idle() && blocks_.empty(); }
     void reset() override;
 
@@ -66,17 +66,20 @@ class Mxu final : public Unit {
 
     void execute(const Dispatched& instruction) override;
     bool retires_later(isa::Opcode opcode) const override { return opcode == isa::Opcode::kMatmul; }
+    std::optional<uint64_t> outstanding() const override {
+        return blocks_.empty() ? std::nullopt : std::optional(blocks_.back().id);
+    }
     void matmul(const Dispatched& instruction);
     void check(const isa::Matmul& matmul, uint32_t index);
     void push_rows(const isa::Matmul& matmul, uint64_t id, Cycle from);
     void engine_thread();
     void sleep_until_event(Cycle next);
-    void deliver(const mxu::MxuEvent& event);
+    void deliver(const engine::MxuEvent& event);
     void start_block(Block& block, Cycle first_row);
 
     UnifiedBuffer& rows_from_;
-    std::unique_ptr<mxu::MxuEngine> engine_;
-    std::unique_ptr<ActivationReader> reader_;
+    std::unique_ptr<engine::MxuEngine> engine_;
+    std::unique_ptr<engine::ActivationReader> reader_;
     std::deque<Block> blocks_;  ///< given to the engine, not committed yet
     std::array<uint32_t, 4096> instruction_of_block_{};
     uint64_t blocks_pushed_ = 0;

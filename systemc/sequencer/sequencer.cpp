@@ -13,7 +13,7 @@ struct Decoding {
     const isa::FieldPosition* mxu = nullptr;   ///< of the array that it is for, likewise
 };
 
-const Decoding& decoding_of(uint32_t opcode) {
+const Decoding& decoding_of(const isa::Words& words) {
     static const auto table = [] {
         std::array<Decoding, 256> entries{};
         for (const auto& info : isa::kInstructions) {
@@ -26,7 +26,7 @@ const Decoding& decoding_of(uint32_t opcode) {
         }
         return entries;
     }();
-    return table[opcode & 0xff];
+    return table[isa::opcode_of(words)];
 }
 
 /// The vector unit serves all arrays; only these units stand once per array.
@@ -77,13 +77,12 @@ Sequencer::Step Sequencer::step() {
     if (services_.error()) return Step::kStopped;
     isa::Words words;
     if (!fetch(words)) return Step::kStopped;
-    const isa::InstructionInfo* info = decoding_of(words[0]).info;
-    if (info == nullptr) {
-        services_.raise_error(arch::DeviceError::kBadInstruction, program_counter());
-        return Step::kStopped;
-    }
-    const Step result = info->unit == isa::Unit::kSequencer ? execute_scalar(info->opcode, words)
-                                                            : dispatch(*info, words);
+    const isa::InstructionInfo* info = decoding_of(words).info;
+    if (info == nullptr || isa::header_of(words).core > services_.cores()) return refuse();
+    const auto unit = unit_of(*info, words);
+    if (!unit) return refuse();
+    const Step result = *unit == isa::Unit::kSequencer ? execute_scalar(info->opcode, words)
+                                                       : dispatch(*unit, words);
     if (result != Step::kContinue) return result;
     ++pc_;
     account_.charge(Cause::kBusy, now() + 1);
@@ -91,8 +90,21 @@ Sequencer::Step Sequencer::step() {
     return Step::kContinue;
 }
 
+std::optional<isa::Unit> Sequencer::unit_of(const isa::InstructionInfo& info,
+                                            const isa::Words& words) {
+    if (info.opcode != isa::Opcode::kFence) return info.unit;
+    const uint32_t unit = isa::Fence::decode(words).unit;
+    if (unit >= isa::kUnitNames.size()) return std::nullopt;
+    return static_cast<isa::Unit>(unit);
+}
+
+Sequencer::Step Sequencer::refuse() {
+    services_.raise_error(arch::DeviceError::kBadInstruction, program_counter());
+    return Step::kStopped;
+}
+
 Sequencer::Step Sequencer::execute_scalar(isa::Opcode opcode, const isa::Words& words) {
-    const isa::Header header = isa::Nop::decode(words).header;
+    const isa::Header header = isa::header_of(words);
     const uint32_t index = program_counter();
     const Cycle start = now();
     for (const uint32_t flag : {uint32_t{header.wait_a}, uint32_t{header.wait_b}}) {
@@ -129,29 +141,25 @@ Sequencer::Step Sequencer::execute_scalar(isa::Opcode opcode, const isa::Words& 
             break;
     }
     scalar_[0] = 0;
-    services_.flags().raise(header.signal_a);
-    services_.flags().raise(header.signal_b);
+    services_.raise_signals(header);
     services_.retired(isa::Unit::kSequencer, index, start, now());
     return opcode == isa::Opcode::kHalt ? Step::kHalted : Step::kContinue;
 }
 
-Sequencer::Step Sequencer::dispatch(const isa::InstructionInfo& info, const isa::Words& words) {
-    const Decoding& decoding = decoding_of(words[0]);
+Sequencer::Step Sequencer::dispatch(isa::Unit unit, const isa::Words& words) {
+    const Decoding& decoding = decoding_of(words);
     const uint64_t base = decoding.base ? scalar_[isa::get(words, *decoding.base)] : 0;
     const Dispatched instruction{words, program_counter(), base};
-    const auto& units = units_of_[static_cast<size_t>(info.unit)];
-    if (!one_per_array(info.unit))
+    const auto& units = units_of_[static_cast<size_t>(unit)];
+    if (!one_per_array(unit))
         return enqueue(*units.front(), instruction) ? Step::kContinue : Step::kStopped;
     if (decoding.mxu == nullptr) {  // set_window is for all arrays
-        for (Unit* unit : units)
-            if (!enqueue(*unit, instruction)) return Step::kStopped;
+        for (Unit* array : units)
+            if (!enqueue(*array, instruction)) return Step::kStopped;
         return Step::kContinue;
     }
     const uint64_t index = isa::get(words, *decoding.mxu);
-    if (index >= units.size()) {
-        services_.raise_error(arch::DeviceError::kBadInstruction, program_counter());
-        return Step::kStopped;
-    }
+    if (index >= units.size()) return refuse();
     return enqueue(*units[index], instruction) ? Step::kContinue : Step::kStopped;
 }
 
@@ -169,13 +177,13 @@ bool Sequencer::enqueue(Unit& unit, const Dispatched& instruction) {
 bool Sequencer::wait_for(const auto& ready, const sc_core::sc_event& event) {
     const Clock& clock = services_.clock();
     const sc_core::sc_time patience = clock.time_of(services_.config().sequencer.watchdog_cycles);
-    uint64_t retired = services_.instructions_retired();
+    uint64_t retired = services_.chip_instructions_retired();
     sc_core::sc_time deadline = sc_core::sc_time_stamp() + patience;
     for (;;) {
         if (services_.error()) return false;
         if (ready()) return true;
-        if (services_.instructions_retired() != retired) {
-            retired = services_.instructions_retired();
+        if (services_.chip_instructions_retired() != retired) {
+            retired = services_.chip_instructions_retired();
             deadline = sc_core::sc_time_stamp() + patience;
         }
         if (sc_core::sc_time_stamp() >= deadline) {
@@ -203,10 +211,15 @@ bool Sequencer::fetch(isa::Words& words) {
     if (current_.number != number) {
         while (!ahead_.empty() && ahead_.front().number != number) ahead_.pop_front();
         if (ahead_.empty() && !request_block(number)) return false;
-        current_ = ahead_.front();
+        if (ahead_.empty()) {
+            services_.raise_error(arch::DeviceError::kProgramEnd, program_counter());
+            return false;
+        }
+        current_ = std::move(ahead_.front());
         ahead_.pop_front();
         const Clock& clock = services_.clock();
-        clock.wait_until(clock.at_or_after(current_.arrives));
+        clock.wait_until(current_.asked + 1);  // by then all that share the memory have asked
+        clock.wait_until(clock.at_or_after(current_.booking.end()));
         account_.charge(Cause::kWaitMemory, now());
         for (uint64_t next = ahead_.empty() ? number + 1 : ahead_.back().number + 1;
              ahead_.size() < kFetchAhead && next * kFetchInstructions < program_.instructions;
@@ -220,27 +233,33 @@ bool Sequencer::fetch(isa::Words& words) {
 bool Sequencer::request_block(uint64_t number) {
     FetchBlock block;
     const uint64_t first = number * kFetchInstructions;
-    const uint64_t count = std::min<uint64_t>(kFetchInstructions, program_.instructions - first);
+    uint64_t count = std::min<uint64_t>(kFetchInstructions, program_.instructions - first);
     const bool made = program_.source != nullptr;
+    if (made) count = read_source(block, first, count);
+    if (count == 0) return true;  // the block before was the last one
     // A program that is made has no place in memory of its own length: it goes round in a window.
     const uint64_t place = first % (made ? kWindowInstructions : program_.instructions);
-    sc_core::sc_time delay;
-    if (!memory.read_urgent(program_.address + place * isa::kInstructionBytes,
-                            made ? nullptr : reinterpret_cast<uint8_t*>(block.words.data()),
-                            count * isa::kInstructionBytes, delay)) {
+    Booked booked;
+    booked.turn = services_.turn(isa::Unit::kSequencer);
+    booked.urgent = true;
+    booked.extent = count * isa::kInstructionBytes;
+    if (!memory.book_read(program_.address + place * isa::kInstructionBytes,
+                          made ? nullptr : reinterpret_cast<uint8_t*>(block.words.data()),
+                          booked.extent, booked)) {
         services_.raise_error(arch::DeviceError::kMemoryAddress, program_counter());
         return false;
     }
-    if (made) read_source(block, first, count);
     block.number = number;
-    block.arrives = sc_core::sc_time_stamp() + delay;
-    ahead_.push_back(block);
+    block.asked = now();
+    block.booking = std::move(booked.booking);
+    ahead_.push_back(std::move(block));
     return true;
 }
 
-void Sequencer::read_source(FetchBlock& block, uint64_t first, uint64_t count) {
+uint64_t Sequencer::read_source(FetchBlock& block, uint64_t first, uint64_t count) {
     const size_t made = program_.source->next(std::span(block.words).first(count));
     if (made < count) program_.instructions = first + made;
+    return made;
 }
 
 }  // namespace tandem::sim

@@ -49,17 +49,24 @@ class Sequencer : public sc_core::sc_module {
     enum class Step { kContinue, kHalted, kStopped };
     struct FetchBlock {
         uint64_t number = ~uint64_t{0};
-        sc_core::sc_time arrives;
+        Cycle asked = 0;
+        Booking booking;
         std::array<isa::Words, kFetchInstructions> words{};
     };
 
     Step step();
     Step execute_scalar(isa::Opcode opcode, const isa::Words& words);
-    Step dispatch(const isa::InstructionInfo& info, const isa::Words& words);
+    Step dispatch(isa::Unit unit, const isa::Words& words);
+    /// The unit whose queue takes an instruction; nothing for a fence of a unit
+    /// that is not there.
+    static std::optional<isa::Unit> unit_of(const isa::InstructionInfo& info,
+                                            const isa::Words& words);
+    Step refuse();
     bool enqueue(Unit& unit, const Dispatched& instruction);
     bool fetch(isa::Words& words);
     bool request_block(uint64_t number);
-    void read_source(FetchBlock& block, uint64_t first, uint64_t count);
+    /// Returns how many there are.
+    uint64_t read_source(FetchBlock& block, uint64_t first, uint64_t count);
     bool wait_for(const auto& ready, const sc_core::sc_event& event);
     bool units_idle() const;
     Cycle now() const { return services_.clock().now(); }

@@ -2,8 +2,8 @@
 #include "systemc/vector/vector_unit.h"
 
 #include "arch/numerics.h"
-#include "systemc/mxu/activation_reader.h"
-#include "systemc/vector/vector_ops.h"
+#include "engine/activation_reader.h"
+#include "engine/vector_ops.h"
 
 namespace tandem::sim {
 
@@ -19,7 +19,7 @@ void VectorUnit::execute(const Dispatched& instruction) {
     if (bytes_.empty()) bytes_ = buffer.direct();
     const isa::Words& words = instruction.words;
     const uint32_t index = instruction.index;
-    switch (static_cast<isa::Opcode>(words[0] & 0xff)) {
+    switch (static_cast<isa::Opcode>(isa::opcode_of(words))) {
         case isa::Opcode::kActivate:
             return activate(isa::Activate::decode(words), index);
         case isa::Opcode::kActivateFloat:
@@ -43,7 +43,8 @@ void VectorUnit::activate(const isa::Activate& op, uint32_t index) {
     check_buffer(op.params_addr, op.cols * sizeof(numerics::ChannelParams), index);
     check_buffer(op.ub_addr, uint64_t{op.rows - 1u} * op.row_stride + op.cols, index);
     const auto sums = drain(op.mxu, op.acc_addr, op.rows, op.cols, 1, index);
-    if (services_.functional()) activate_rows(op, sums, services_.config().mxu.cols, bytes_);
+    if (services_.functional())
+        engine::activate_rows(op, sums, services_.config().mxu.cols, bytes_);
     busy_for(timing_.latency_cycles);
 }
 
@@ -56,7 +57,8 @@ void VectorUnit::activate_float(const isa::ActivateFloat& op, uint32_t index) {
     check_buffer(op.ub_addr,
                  uint64_t{op.rows - 1u} * op.row_stride + uint64_t{op.cols} * element_bytes, index);
     const auto sums = drain(op.mxu, op.acc_addr, op.rows, op.cols, element_bytes, index);
-    if (services_.functional()) activate_float_rows(op, sums, services_.config().mxu.cols, bytes_);
+    if (services_.functional())
+        engine::activate_float_rows(op, sums, services_.config().mxu.cols, bytes_);
     busy_for(timing_.latency_cycles);
 }
 
@@ -65,21 +67,29 @@ std::span<const int32_t> VectorUnit::drain(uint32_t array, uint32_t acc_addr, ui
     if (array >= mxus_.size()) services_.fail(arch::DeviceError::kBadInstruction, index);
     const uint64_t row_bytes = uint64_t{cols} * element_bytes;
     PortSchedule& port = ports_.write_port;
-    wait_until(port.free_from(now()));
+    let_arrays_begin();
+    wait_until(port.free_from(now(), now()));
     charge(Cause::kWaitPort);
-    port.take_beats(now(), rows, row_bytes);
+    port.take_later(now(), port.beat_bytes(rows, row_bytes));
     const uint32_t interval =
         std::max(timing_.activate_interval(cols), port.beat_cycles(row_bytes));
     return mxus_[array]->read_accumulators(acc_addr, rows, interval, index);
 }
 
+/// Behind the arrays whose first row enters in this cycle.
+void VectorUnit::let_arrays_begin() {
+    if (ports_.read_port.limited() || ports_.write_port.limited())
+        sc_core::wait(sc_core::SC_ZERO_TIME);
+}
+
 void VectorUnit::stream(uint64_t read_bytes, uint64_t written_bytes, uint64_t cycles) {
-    const Cycle start =
-        std::max(ports_.read_port.free_from(now()), ports_.write_port.free_from(now()));
+    let_arrays_begin();
+    const Cycle start = std::max(ports_.read_port.free_from(now(), now()),
+                                 ports_.write_port.free_from(now(), now()));
     wait_until(start);
     charge(Cause::kWaitPort);
-    ports_.read_port.take(start, read_bytes);
-    ports_.write_port.take(start, written_bytes);
+    ports_.read_port.take_later(start, read_bytes);
+    ports_.write_port.take_later(start, written_bytes);
     busy_for(cycles);
     wait_until(std::max(ports_.read_port.done(start, read_bytes),
                         ports_.write_port.done(start, written_bytes)));
@@ -91,12 +101,12 @@ void VectorUnit::add(const isa::Add& op, uint32_t index) {
     check_buffer(op.b_addr, op.count, index);
     check_buffer(op.out_addr, op.count, index);
     check_buffer(op.params_addr, sizeof(numerics::AddParams), index);
-    if (services_.functional()) add_elements(op, bytes_);
+    if (services_.functional()) engine::add_elements(op, bytes_);
     stream(2 * uint64_t{op.count}, op.count, timing_.add(op.count));
 }
 
 void VectorUnit::set_pool_window(const isa::SetPoolWindow& op, uint32_t index) {
-    if (!ActivationReader::valid(op.geometry))
+    if (!engine::ActivationReader::valid(op.geometry))
         services_.fail(arch::DeviceError::kBadInstruction, index);
     window_ = op.geometry;
     busy_for(1);
@@ -104,7 +114,7 @@ void VectorUnit::set_pool_window(const isa::SetPoolWindow& op, uint32_t index) {
 
 void VectorUnit::pool(const isa::Pool& op, uint32_t index) {
     const isa::Geometry& g = window_;
-    if (!ActivationReader::valid(g) || op.kind > 2 || op.images == 0)
+    if (!engine::ActivationReader::valid(g) || op.kind > 2 || op.images == 0)
         services_.fail(arch::DeviceError::kBadInstruction, index);
     const uint64_t outputs = uint64_t{op.images} * g.out_height * g.out_width;
     check_buffer(op.in_addr,
@@ -113,7 +123,7 @@ void VectorUnit::pool(const isa::Pool& op, uint32_t index) {
                  index);
     check_buffer(op.out_addr, outputs * g.channels, index);
     if (op.kind == 2) check_buffer(op.params_addr, sizeof(numerics::ChannelParams), index);
-    if (services_.functional()) pool_windows(op, g, bytes_);
+    if (services_.functional()) engine::pool_windows(op, g, bytes_);
     const uint64_t taps = uint64_t{g.kernel_h} * g.kernel_w;
     stream(outputs * taps * g.channels, outputs * g.channels,
            timing_.pool(outputs, g.channels, taps));
@@ -125,7 +135,7 @@ void VectorUnit::softmax(const isa::Softmax& op, uint32_t index) {
     check_buffer(op.in_addr, bytes, index);
     check_buffer(op.out_addr, bytes, index);
     check_buffer(op.params_addr, 256 * sizeof(float), index);
-    if (services_.functional()) softmax_rows(op, bytes_);
+    if (services_.functional()) engine::softmax_rows(op, bytes_);
     stream(4 * bytes, bytes, timing_.softmax(op.rows, op.cols));
 }
 

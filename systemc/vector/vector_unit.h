@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "engine/vector_timing.h"
 #include "systemc/kernel/unit.h"
 #include "systemc/memory/initiator.h"
 #include "systemc/mxu/mxu.h"
-#include "systemc/vector/vector_timing.h"
 
 namespace tandem::sim {
 
@@ -40,12 +40,13 @@ class VectorUnit final : public Unit {
         wait_until(now() + cycles);
         charge(Cause::kBusy);
     }
+    void let_arrays_begin();
     /// Waits for the ports and takes them; `cycles`, or longer where a port is narrower.
     void stream(uint64_t read_bytes, uint64_t written_bytes, uint64_t cycles);
 
     UnifiedBuffer& ports_;
     std::vector<Mxu*> mxus_;
-    VectorTiming timing_;
+    engine::VectorTiming timing_;
     std::span<uint8_t> bytes_;
     isa::Geometry window_{};
 };

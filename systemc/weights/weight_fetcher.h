@@ -20,7 +20,8 @@ class WeightFetcher final : public Unit {
   public:
     MemoryInitiator memory;
 
-    WeightFetcher(sc_core::sc_module_name name, ChipServices& services, Mxu& mxu);
+    WeightFetcher(sc_core::sc_module_name name, ChipServices& services, Mxu& mxu,
+                  uint32_t array = 0);
 
     bool idle() const override { return Unit::idle() && fifo_.empty(); }
     void reset() override;
@@ -29,18 +30,28 @@ class WeightFetcher final : public Unit {
 
   private:
     struct Tile {
+        uint64_t number = 0;
+        Booking booking;
+        bool timed = false;  ///< `arrives` is known
         Cycle arrives = 0;
         std::vector<int8_t> data;
         bool last = false;
         Dispatched instruction;
         Cycle started = 0;
+        bool stands = false;  ///< at the front of the FIFO, its instruction retired
     };
 
     void execute(const Dispatched& instruction) override;
     bool retires_later(isa::Opcode) const override { return true; }
+    std::optional<uint64_t> outstanding() const override {
+        return fifo_.empty() || fifo_.back().stands ? std::nullopt
+                                                    : std::optional(fifo_.back().number);
+    }
+    bool book(Tile& tile, uint64_t address);
     void load_thread();
 
     Mxu& mxu_;
+    const uint32_t turn_;
     std::deque<Tile> fifo_;  ///< reserved entries, in order; the front is loaded first
     sc_core::sc_event changed_;
     sc_core::sc_process_handle load_process_;

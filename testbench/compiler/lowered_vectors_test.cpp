@@ -1,61 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// TFLite's kernel vectors through the back end: lowered, placed, emitted, interpreted. They come
-// with Q31 multipliers instead of scales, so that they enter behind legalize().
+// TFLite's kernel vectors through the back end: planned, emitted, interpreted. They come with Q31
+// multipliers instead of scales, so that they enter behind lower().
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "compiler/emit/emitter.h"
-#include "compiler/passes/legalize.h"
+#include "compiler/data.h"
+#include "compiler/lower/weight_matrices.h"
 #include "testbench/compiler/kernel_vectors.h"
+#include "testbench/compiler/machine_run.h"
 #include "testbench/compiler/model_data.h"
 #include "testbench/compiler/test_chips.h"
-#include "testbench/support/isa_interpreter.h"
 
 namespace tandem::testing {
 namespace {
 
-using compiler::LegalGraph;
-using compiler::LegalNode;
-using compiler::MatmulOp;
+using compiler::ImageWindow;
+using compiler::Kernel;
+using compiler::KernelGraph;
+using compiler::MatmulWork;
 using compiler::PoolKind;
-using compiler::PoolOp;
+using compiler::PoolWork;
 
-isa::Geometry geometry(const NaiveWindow& w, int32_t pad_value) {
-    isa::Geometry g;
-    g.in_height = static_cast<uint16_t>(w.in_h), g.in_width = static_cast<uint16_t>(w.in_w);
-    g.pixel_stride = g.channels = static_cast<uint16_t>(w.in_c);
-    g.kernel_h = static_cast<uint8_t>(w.kernel_h), g.kernel_w = static_cast<uint8_t>(w.kernel_w);
-    g.stride_h = static_cast<uint8_t>(w.stride_h), g.stride_w = static_cast<uint8_t>(w.stride_w);
-    g.dilation_h = static_cast<uint8_t>(w.dilation_h);
-    g.dilation_w = static_cast<uint8_t>(w.dilation_w);
-    g.pad_top = static_cast<uint8_t>(w.pad_top), g.pad_left = static_cast<uint8_t>(w.pad_left);
-    g.out_height = static_cast<uint16_t>(w.out_h), g.out_width = static_cast<uint16_t>(w.out_w);
-    g.image_stride = static_cast<uint32_t>(w.in_h * w.in_w * w.in_c);
-    g.pad_value = static_cast<int8_t>(pad_value);
-    return g;
+ImageWindow image_window(const NaiveWindow& n, int32_t pad_value) {
+    const auto size = [](int value) { return static_cast<uint64_t>(value); };
+    ImageWindow w;
+    w.images = size(n.batch), w.in_h = size(n.in_h), w.in_w = size(n.in_w);
+    w.channels = size(n.in_c), w.out_h = size(n.out_h), w.out_w = size(n.out_w);
+    w.kernel_h = size(n.kernel_h), w.kernel_w = size(n.kernel_w);
+    w.stride_h = size(n.stride_h), w.stride_w = size(n.stride_w);
+    w.dilation_h = size(n.dilation_h), w.dilation_w = size(n.dilation_w);
+    w.pad_top = size(n.pad_top), w.pad_left = size(n.pad_left);
+    w.pad_value = static_cast<int8_t>(pad_value);
+    return w;
 }
 
-/// One node between one input and one output.
-LegalGraph one_node(LegalNode node, size_t input_bytes, size_t output_bytes) {
-    LegalGraph graph;
-    graph.file = "vector";
-    graph.rounding = numerics::Rounding::kGemmlowp;
-    graph.buffers = {{"in", input_bytes}, {"out", output_bytes}};
-    graph.inputs = {0};
-    graph.outputs = {1};
-    node.inputs = {0};
-    node.output = 1;
-    graph.nodes.push_back(std::move(node));
-    return graph;
-}
-
-LegalNode matmul_node(MatmulOp op, const NaiveOutput& output, int32_t input_zero,
-                      const std::vector<int32_t>& bias) {
-    LegalNode node;
-    op.range = {output.zero_point, output.low, output.high};
-    std::vector<numerics::ChannelParams> params(op.out_channels);
-    for (const auto& group : op.groups) {
+Kernel matmul_kernel(MatmulWork work, const NaiveOutput& output, int32_t input_zero,
+                     const std::vector<int32_t>& bias) {
+    Kernel kernel;
+    work.range = {output.zero_point, output.low, output.high};
+    std::vector<numerics::ChannelParams> params(work.out_channels);
+    for (const auto& group : work.groups) {
         const auto folded = compiler::fold_zero_point(group, input_zero, bias);
         for (uint32_t c = 0; c < group.n; ++c) {
             const uint32_t channel = group.out_channel + c;
@@ -63,20 +48,63 @@ LegalNode matmul_node(MatmulOp op, const NaiveOutput& output, int32_t input_zero
             params[channel] = {folded[c], static_cast<uint32_t>(scale.multiplier), scale.shift};
         }
     }
-    node.params.resize(params.size() * sizeof params[0]);
-    std::memcpy(node.params.data(), params.data(), node.params.size());
-    node.work = std::move(op);
-    return node;
+    kernel.params.resize(params.size() * sizeof params[0]);
+    std::memcpy(kernel.params.data(), params.data(), kernel.params.size());
+    kernel.params_bytes = kernel.params.size();
+    kernel.work = std::move(work);
+    return kernel;
 }
 
-Int8s run(const arch::ChipConfig& chip, const LegalGraph& graph, const Int8s& input) {
-    const auto program = compiler::emit_program(graph, chip);
-    return IsaInterpreter(chip, program, {.random = true, .seed = 0}).run(input);
+/// One kernel between one input and one output, on all cores of the chip.
+Int8s run(const arch::ChipConfig& chip, Kernel kernel, const Int8s& input, size_t output_bytes) {
+    constexpr uint64_t kData = compiler::kStreamDataBase, kIn = 1u << 20, kOut = 2u << 20;
+    compiler::Planned planned;
+    planned.chip = chip;
+    KernelGraph& graph = planned.kernels;
+    graph.file = "vector";
+    graph.rounding = numerics::Rounding::kGemmlowp;
+    graph.has_data = true;
+    graph.values.resize(2);
+    graph.values[0].bytes = input.size();
+    graph.values[0].is_input = true;
+    graph.values[1].bytes = output_bytes;
+    graph.values[1].is_output = true;
+    graph.inputs = {0};
+    graph.outputs = {1};
+    kernel.inputs = {0};
+    kernel.output = 1;
+    graph.kernels.push_back(std::move(kernel));
+    compiler::PlanOptions options;
+    options.cores = chip.cores;
+    options.memory_base = kData;
+    planned.plan = compiler::make_plan(graph, chip, options);
+    compiler::StreamedProgram stream(planned);
+    const auto programs = programs_of(stream);
+    Setting setting;
+    setting.scalars[1] = kData, setting.scalars[2] = kIn, setting.scalars[3] = kOut;
+    Region data{kData, compiler::make_data(planned).front().bytes};
+    data.bytes.resize(planned.plan.memory_bytes);
+    setting.device.push_back(std::move(data));
+    setting.host.push_back({kIn, {input.begin(), input.end()}});
+    setting.host.push_back({kOut, std::vector<uint8_t>(output_bytes)});
+    IsaInterpreter machine(chip, programs, setting, Order::number(2));
+    machine.run();
+    const uint8_t* from = machine.host().at(kOut, output_bytes);
+    return {from, from + output_bytes};
+}
+
+const uint8_t* bytes_of(const Int8s& weights) {
+    return reinterpret_cast<const uint8_t*>(weights.data());
 }
 
 class LoweredVectors : public ::testing::TestWithParam<std::pair<uint32_t, uint32_t>> {
   protected:
-    static arch::ChipConfig chip() { return test_chip(GetParam().first, GetParam().second); }
+    /// Two cores of two arrays if the array is 16x4.
+    static arch::ChipConfig chip() {
+        auto chip = test_chip(GetParam().first, GetParam().second);
+        if (GetParam().first == 16) chip.cores = chip.mxu.count = 2;
+        return chip;
+    }
 };
 
 TEST_P(LoweredVectors, ConvolutionsAreExact) {
@@ -85,16 +113,16 @@ TEST_P(LoweredVectors, ConvolutionsAreExact) {
         const KernelVector v(name);
         const auto out_c = static_cast<uint32_t>(v.number("OUT_CH"));
         const Int8s weights = v.bytes({"weights"}), expected = v.bytes({"output_ref"});
-        MatmulOp op;
+        MatmulWork op;
         op.out_channels = out_c;
-        op.rows = expected.size() / out_c;
+        op.window = image_window(v.window(false), v.input_zero());
         op.groups = compiler::conv_groups(
-            geometry(v.window(false), v.input_zero()), weights.data(), out_c,
+            op.window, bytes_of(weights), out_c,
             static_cast<uint32_t>(v.number_or("FILTER_CH", v.number("IN_CH"))));
-        auto node = matmul_node(op, v.output(out_c), v.input_zero(), v.numbers({"biases"}));
+        const auto kernel =
+            matmul_kernel(op, v.output(out_c), v.input_zero(), v.numbers({"biases"}));
         const Int8s input = v.bytes({"input"});
-        EXPECT_EQ(run(chip(), one_node(node, input.size(), expected.size()), input), expected)
-            << name;
+        EXPECT_EQ(run(chip(), kernel, input, expected.size()), expected) << name;
     }
 }
 
@@ -104,17 +132,17 @@ TEST_P(LoweredVectors, DepthwiseConvolutionsAreExact) {
         const KernelVector v(name);
         const auto out_c = static_cast<uint32_t>(v.number("OUT_CH"));
         const Int8s weights = v.bytes({"weights"}), expected = v.bytes({"output_ref"});
-        MatmulOp op;
+        MatmulWork op;
         op.out_channels = out_c;
-        op.rows = expected.size() / out_c;
-        op.groups = compiler::depthwise_groups(
-            geometry(v.window(false), v.input_zero()), weights.data(),
-            static_cast<uint32_t>(v.number("CH_MULT")), chip().mxu.rows, chip().mxu.cols);
-        auto node = matmul_node(op, v.output(out_c), v.input_zero(), v.numbers({"biases"}));
+        op.window = image_window(v.window(false), v.input_zero());
+        op.groups = compiler::depthwise_groups(op.window, bytes_of(weights),
+                                               static_cast<uint32_t>(v.number("CH_MULT")),
+                                               chip().mxu.rows, chip().mxu.cols);
+        const auto kernel =
+            matmul_kernel(op, v.output(out_c), v.input_zero(), v.numbers({"biases"}));
         // The file of a batch of two can hold more input than its case uses.
         const Int8s input = v.bytes({"input"});
-        EXPECT_EQ(run(chip(), one_node(node, input.size(), expected.size()), input), expected)
-            << name;
+        EXPECT_EQ(run(chip(), kernel, input, expected.size()), expected) << name;
     }
 }
 
@@ -127,15 +155,16 @@ TEST_P(LoweredVectors, FullyConnectedLayersAreExact) {
         const Int8s weights = v.bytes({"weights"}), expected = v.bytes({"output_ref", "output"});
         NaiveWindow w;
         w.in_c = static_cast<int>(weights.size() / out_c);
-        MatmulOp op;
+        w.batch = static_cast<int>(expected.size() / out_c);
+        MatmulWork op;
         op.out_channels = out_c;
-        op.rows = expected.size() / out_c;
-        op.groups = compiler::conv_groups(geometry(w, v.input_zero()), weights.data(), out_c,
+        op.window = image_window(w, v.input_zero());
+        op.groups = compiler::conv_groups(op.window, bytes_of(weights), out_c,
                                           static_cast<uint32_t>(w.in_c));
-        auto node = matmul_node(op, v.output(out_c), v.input_zero(), v.numbers({"biases", "bias"}));
+        const auto kernel =
+            matmul_kernel(op, v.output(out_c), v.input_zero(), v.numbers({"biases", "bias"}));
         const Int8s input = v.bytes({"input"});
-        EXPECT_EQ(run(chip(), one_node(node, input.size(), expected.size()), input), expected)
-            << name;
+        EXPECT_EQ(run(chip(), kernel, input, expected.size()), expected) << name;
     }
 }
 
@@ -144,16 +173,14 @@ TEST_P(LoweredVectors, PoolsAreExact) {
     const auto check = [](const char* name, PoolKind kind) {
         const KernelVector v(name);
         const NaiveWindow w = v.window(true);
-        PoolOp op;
-        op.window = geometry(w, 0);
-        op.images = static_cast<uint64_t>(w.batch);
+        PoolWork op;
+        op.window = image_window(w, 0);
         op.kind = kind;
         op.range = {0, v.number("ACTIVATION_MIN"), v.number("ACTIVATION_MAX")};
-        LegalNode node;
-        node.work = op;
+        Kernel kernel;
+        kernel.work = op;
         const Int8s input = v.bytes({"input_tensor"}), expected = v.bytes({"output"});
-        EXPECT_EQ(run(chip(), one_node(node, input.size(), expected.size()), input), expected)
-            << name;
+        EXPECT_EQ(run(chip(), kernel, input, expected.size()), expected) << name;
     };
     for (const char* name : kAverageVectors) check(name, PoolKind::kAverage);
     for (const char* name : kMaxVectors) check(name, PoolKind::kMax);

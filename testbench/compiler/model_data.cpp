@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "arch/file.h"
-#include "compiler/tflite/tflite_import.h"
+#include "base/file.h"
+#include "compiler/import/tflite/tflite_import.h"
 
 namespace tandem::testing {
 
@@ -21,7 +21,7 @@ bool models_are_required() {
 }
 
 std::vector<int8_t> read_int8(const std::filesystem::path& file) {
-    const auto bytes = arch::read_file(file);
+    const auto bytes = base::read_file(file);
     return {bytes.begin(), bytes.end()};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/passes/quantise.h"
+#include "compiler/lower/quantise.h"
 
 #include <gtest/gtest.h>
 

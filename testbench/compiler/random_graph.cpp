@@ -6,7 +6,8 @@
 #include <cstring>
 #include <string>
 
-#include "compiler/graph/validate.h"
+#include "compiler/graph/operators.h"
+#include "compiler/graph/verify.h"
 
 namespace tandem::testing {
 
@@ -27,7 +28,7 @@ class GraphMaker {
         for (int i = 0; i < count; ++i) add_image_node();
         if (pick(0, 1) == 0) add_head();
         graph_.outputs = {current_};
-        validate(graph_);
+        verify(graph_);
         return std::move(graph_);
     }
 
@@ -44,51 +45,47 @@ class GraphMaker {
         return static_cast<TensorId>(graph_.tensors.size() - 1);
     }
 
-    TensorId add_activation(std::vector<int32_t> shape) {
-        return add_tensor({.name = {},
-                           .shape = std::move(shape),
-                           .type = DataType::kInt8,
-                           .quantization = {{scale()}, {pick(-128, 60)}, 0},
-                           .is_constant = false,
-                           .data = {}});
+    TensorId add_activation(Shape shape) {
+        Tensor t;
+        t.layout = shape.size() == 4 ? Layout::kNhwc : Layout::kRowMajor;
+        t.shape = std::move(shape);
+        t.quantization = {{scale()}, {pick(-128, 60)}, 0};
+        return add_tensor(std::move(t));
     }
 
-    TensorId add_weights(std::vector<int32_t> shape, uint32_t axis) {
-        Tensor t{.name = {},
-                 .shape = std::move(shape),
-                 .type = DataType::kInt8,
-                 .quantization = {},
-                 .is_constant = true,
-                 .data = {}};
-        const int32_t scales = pick(0, 2) == 0 ? 1 : t.shape[axis];
+    TensorId add_weights(Shape shape, uint32_t axis) {
+        Tensor t;
+        t.shape = std::move(shape);
+        t.is_constant = true;
+        const int64_t scales = pick(0, 2) == 0 ? 1 : t.shape[axis];
         const float base = scale();
-        for (int32_t i = 0; i < scales; ++i) {
+        for (int64_t i = 0; i < scales; ++i) {
             t.quantization.scales.push_back(base *
                                             std::exp2(static_cast<float>(pick(-10, 10)) / 10));
             t.quantization.zero_points.push_back(0);
         }
         t.quantization.axis = scales == 1 ? 0 : axis;
-        for (size_t i = 0; i < t.elements(); ++i)
-            t.data.push_back(static_cast<uint8_t>(pick(-127, 127)));
+        std::vector<uint8_t> bytes(t.elements());
+        for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(pick(-127, 127));
+        t.set_bytes(std::move(bytes));
         return add_tensor(std::move(t));
     }
 
-    TensorId add_bias(int32_t channels) {
-        Tensor t{.name = {},
-                 .shape = {channels},
-                 .type = DataType::kInt32,
-                 .quantization = {},
-                 .is_constant = true,
-                 .data = {}};
+    TensorId add_bias(int64_t channels) {
+        Tensor t;
+        t.shape = {channels};
+        t.type = ElementType::kInt32;
+        t.is_constant = true;
         std::vector<int32_t> values;
-        for (int32_t i = 0; i < channels; ++i) values.push_back(pick(-5000, 5000));
-        t.data.resize(values.size() * 4);
-        std::memcpy(t.data.data(), values.data(), t.data.size());
+        for (int64_t i = 0; i < channels; ++i) values.push_back(pick(-5000, 5000));
+        std::vector<uint8_t> bytes(values.size() * 4);
+        std::memcpy(bytes.data(), values.data(), bytes.size());
+        t.set_bytes(std::move(bytes));
         return add_tensor(std::move(t));
     }
 
     /// Rescales the output so that sums of `terms` products use the range of int8.
-    void fit_output(Tensor& out, const Tensor& in, const Tensor& weights, int32_t terms) {
+    void fit_output(Tensor& out, const Tensor& in, const Tensor& weights, int64_t terms) {
         out.quantization.scales[0] = in.scale() * weights.quantization.scales[0] *
                                      std::sqrt(static_cast<float>(terms)) *
                                      static_cast<float>(pick(20, 200));
@@ -108,35 +105,50 @@ class GraphMaker {
     }
 
     /// None in every other case, since much is constant behind a clamp.
-    Activation activation() { return static_cast<Activation>(std::max(0, pick(-3, 3))); }
-
-    Sliding sliding(bool dilated) {
-        return {.padding = static_cast<Padding>(pick(0, 1)),
-                .stride_h = pick(1, 3),
-                .stride_w = pick(1, 3),
-                .dilation_h = dilated ? pick(1, 2) : 1,
-                .dilation_w = dilated ? pick(1, 2) : 1};
+    Attributes fused() {
+        const auto one = static_cast<Activation>(std::max(0, pick(-3, 3)));
+        return {{"activation", std::string(activation_name(one))}};
     }
 
-    /// The output of a window over the current tensor; falls back to SAME where it does not fit.
-    std::vector<int32_t> window_output(Sliding& s, int32_t kernel_h, int32_t kernel_w, int32_t c) {
-        const auto& shape = current().shape;
-        for (;;) {
-            const auto h = output_extent(shape[1], kernel_h, s.stride_h, s.dilation_h, s.padding);
-            const auto w = output_extent(shape[2], kernel_w, s.stride_w, s.dilation_w, s.padding);
-            if (h >= 1 && w >= 1)
-                return {shape[0], static_cast<int32_t>(h), static_cast<int32_t>(w), c};
-            s.padding = Padding::kSame;
+    /// TFLite's SAME or VALID, the former where the latter does not fit; sometimes any padding.
+    WindowAttributes random_window(int32_t kernel_h, int32_t kernel_w, bool dilated) {
+        WindowAttributes w;
+        w.kernel_h = kernel_h, w.kernel_w = kernel_w;
+        w.stride_h = pick(1, 3), w.stride_w = pick(1, 3);
+        if (dilated) w.dilation_h = pick(1, 2), w.dilation_w = pick(1, 2);
+        const int32_t kind = pick(0, 4);
+        if (kind == 0) {
+            w.pad_top = pick(0, kernel_h - 1), w.pad_bottom = pick(0, kernel_h - 1);
+            w.pad_left = pick(0, kernel_w - 1), w.pad_right = pick(0, kernel_w - 1);
         }
+        const Shape shape = output_shape(w, 1);
+        if (kind > 2 || shape[1] < 1 || shape[2] < 1) {
+            const Shape& in = current().shape;
+            const int64_t h = same_padding(in[1], kernel_h, w.stride_h, w.dilation_h);
+            const int64_t v = same_padding(in[2], kernel_w, w.stride_w, w.dilation_w);
+            w.pad_top = h / 2, w.pad_bottom = h - h / 2;
+            w.pad_left = v / 2, w.pad_right = v - v / 2;
+        }
+        return w;
+    }
+
+    Shape output_shape(const WindowAttributes& w, int64_t channels) {
+        const Shape& in = current().shape;
+        return {
+            in[0],
+            output_extent(in[1], w.kernel_h, w.stride_h, w.dilation_h, w.pad_top + w.pad_bottom),
+            output_extent(in[2], w.kernel_w, w.stride_w, w.dilation_w, w.pad_left + w.pad_right),
+            channels};
     }
 
     void add_conv(bool depthwise) {
-        const int32_t kernel_h = pick(1, 4), kernel_w = pick(1, 4), in_c = current().shape[3];
+        const int32_t kernel_h = pick(1, 4), kernel_w = pick(1, 4);
+        const int64_t in_c = current().shape[3];
         const int32_t multiplier = pick(1, in_c > 10 ? 1 : 3);
         const int32_t groups = in_c % 2 == 0 && pick(0, 3) == 0 ? 2 : 1;
-        const int32_t out_c = depthwise ? in_c * multiplier : pick(1, 10) * groups;
-        Sliding s = sliding(true);
-        const TensorId out = add_activation(window_output(s, kernel_h, kernel_w, out_c));
+        const int64_t out_c = depthwise ? in_c * multiplier : pick(1, 10) * groups;
+        const WindowAttributes w = random_window(kernel_h, kernel_w, true);
+        const TensorId out = add_activation(output_shape(w, out_c));
         const TensorId weights = depthwise
                                      ? add_weights({1, kernel_h, kernel_w, out_c}, 3)
                                      : add_weights({out_c, kernel_h, kernel_w, in_c / groups}, 0);
@@ -144,23 +156,23 @@ class GraphMaker {
                    kernel_h * kernel_w * (depthwise ? 1 : in_c / groups));
         std::vector<TensorId> inputs = {current_, weights};
         if (pick(0, 2) != 0) inputs.push_back(add_bias(out_c));
-        if (depthwise)
-            add_node(Operator::kDepthwiseConv2d, inputs, out,
-                     DepthwiseAttributes{s, multiplier, activation()});
-        else
-            add_node(Operator::kConv2d, inputs, out, ConvAttributes{s, activation()});
+        Attributes attributes = fused();
+        if (depthwise) attributes["depth_multiplier"] = int64_t{multiplier};
+        add_node(depthwise ? Operator::kDepthwiseConv2d : Operator::kConv2d, inputs, out,
+                 std::move(attributes));
+        set_window(graph_.nodes.back(), w);
     }
 
     void add_pool() {
         const bool max = pick(0, 1) == 0;
-        PoolAttributes a;
-        a.sliding = sliding(false);
-        a.filter_h = pick(1, 4), a.filter_w = pick(1, 4);
-        a.activation = activation();
-        const TensorId out =
-            add_activation(window_output(a.sliding, a.filter_h, a.filter_w, current().shape[3]));
+        const WindowAttributes w = random_window(pick(1, 4), pick(1, 4), false);
+        const TensorId out = add_activation(output_shape(w, current().shape[3]));
         graph_.tensors[out].quantization = current().quantization;
-        add_node(max ? Operator::kMaxPool2d : Operator::kAveragePool2d, {current_}, out, a);
+        Attributes attributes = fused();
+        attributes["filter"] = std::vector<int64_t>{w.kernel_h, w.kernel_w};
+        add_node(max ? Operator::kMaxPool2d : Operator::kAveragePool2d, {current_}, out,
+                 std::move(attributes));
+        set_window(graph_.nodes.back(), w);
     }
 
     /// Adds an earlier tensor of the same shape, or the current one to itself.
@@ -173,7 +185,7 @@ class GraphMaker {
         graph_.tensors[out].quantization.scales[0] = current().scale() * 1.5f;
         const bool swapped = pick(0, 1) == 0;
         add_node(Operator::kAdd, {swapped ? other : current_, swapped ? current_ : other}, out,
-                 AddAttributes{activation()});
+                 fused());
     }
 
     void add_image_node() {
@@ -197,28 +209,26 @@ class GraphMaker {
         if (pick(0, 1) == 0) {
             const bool keep = pick(0, 1) == 0;
             const TensorId out =
-                add_activation(keep ? std::vector<int32_t>{shape[0], 1, 1, shape[3]}
-                                    : std::vector<int32_t>{shape[0], shape[3]});
+                add_activation(keep ? Shape{shape[0], 1, 1, shape[3]} : Shape{shape[0], shape[3]});
             graph_.tensors[out].quantization.scales[0] = current().scale() * 0.7f;
-            add_node(Operator::kMean, {current_}, out, MeanAttributes{keep});
+            add_node(Operator::kMean, {current_}, out, {{"keep_dims", int64_t{keep}}});
         }
         const auto rows = shape[0];
-        const auto depth = static_cast<int32_t>(current().elements()) / rows;
+        const auto depth = static_cast<int64_t>(current().elements()) / rows;
         const TensorId flat = add_activation({rows, depth});
         graph_.tensors[flat].quantization = current().quantization;
-        add_node(Operator::kReshape, {current_}, flat, ReshapeAttributes{});
+        add_node(Operator::kReshape, {current_}, flat, {});
         if (pick(0, 3) == 0) return;
         const int32_t out_c = pick(1, 40);
         const TensorId out = add_activation({rows, out_c}),
                        weights = add_weights({out_c, depth}, 0);
         fit_output(graph_.tensors[out], current(), graph_.tensors[weights], depth);
-        add_node(Operator::kFullyConnected, {current_, weights, add_bias(out_c)}, out,
-                 FullyConnectedAttributes{activation()});
+        add_node(Operator::kFullyConnected, {current_, weights, add_bias(out_c)}, out, fused());
         if (pick(0, 1) == 0) return;
         graph_.tensors[current_].quantization.scales[0] = 0.02f * static_cast<float>(pick(1, 20));
         const TensorId probabilities = add_activation({rows, out_c});
         graph_.tensors[probabilities].quantization = {{1.0f / 256}, {-128}, 0};
-        add_node(Operator::kSoftmax, {current_}, probabilities, SoftmaxAttributes{1.0f});
+        add_node(Operator::kSoftmax, {current_}, probabilities, {{"beta", 1.0f}});
     }
 
     std::mt19937& random_;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/tflite/tflite_generated.h"
+#include "compiler/import/tflite/tflite_generated.h"
 
 namespace tandem::testing {
 

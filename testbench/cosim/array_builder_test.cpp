@@ -13,7 +13,7 @@
 #include <iterator>
 #include <string>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "cosim/array_timing.h"
 #include "cosim/rtl_sources.h"
 #include "testbench/support/source_tree.h"
@@ -325,7 +325,7 @@ TEST_F(BuilderTest, SourcesAreKnownThroughListsAndIncludes) {
     write_text(folder_ / "top.sv", "module top; endmodule\n");
     write_text(folder_ / "unused.sv", "\n");
     const auto hash = [&] {
-        cosim::Fnv128 hash;
+        base::Fnv128 hash;
         cosim::RtlSources(folder_ / "top.f").add_to(hash);
         return hash.hex();
     };
@@ -396,16 +396,16 @@ TEST_F(BuilderTest, WhatIsDeclaredIsMeasured) {
     library.destroy(array);
     cosim::ArrayDeclaration declaration;
     declaration.file = "array.yaml";
-    mxu::MxuShape shape{2, 2, 4};
-    shape.declared = mxu::MxuTiming{3, 1, 1};
+    engine::MxuShape shape{2, 2, 4};
+    shape.declared = engine::MxuTiming{3, 1, 1};
     cosim::check_declaration(library, shape, declaration);
-    shape.declared = mxu::MxuTiming{4, 1, 1};
+    shape.declared = engine::MxuTiming{4, 1, 1};
     expect_texts(message_of([&] { cosim::check_declaration(library, shape, declaration); }),
                  {"array.yaml", "declared commit_latency 4", "the RTL took 3"});
-    shape.declared = mxu::MxuTiming{3, 2, 1};
+    shape.declared = engine::MxuTiming{3, 2, 1};
     expect_texts(message_of([&] { cosim::check_declaration(library, shape, declaration); }),
                  {"declared weight_interval 2", "the RTL took 1"});
-    shape.declared = mxu::MxuTiming{3, 1, 5};
+    shape.declared = engine::MxuTiming{3, 1, 5};
     expect_texts(message_of([&] { cosim::check_declaration(library, shape, declaration); }),
                  {"declared weight_latency 5", "the RTL took 1"});
 }

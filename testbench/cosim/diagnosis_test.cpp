@@ -44,7 +44,7 @@ class DiagnosisOfFaults : public testing::TestWithParam<Fault> {
     }
     void TearDown() override { fs::remove_all(folder_); }
 
-    std::shared_ptr<ArrayLibrary> array(const mxu::MxuShape& shape) const {
+    std::shared_ptr<ArrayLibrary> array(const engine::MxuShape& shape) const {
         ArraySpec spec{shape.rows, shape.cols, shape.accumulator_rows};
         spec.form = "grid";
         BuildOptions options;
@@ -66,7 +66,7 @@ class DiagnosisOfFaults : public testing::TestWithParam<Fault> {
 };
 
 TEST_P(DiagnosisOfFaults, NamesTheUnit) {
-    const mxu::MxuShape shape{3, 4, 12};
+    const engine::MxuShape shape{3, 4, 12};
     TandemEngine engine(shape, array(shape), {});
     RandomStream stream(engine, 1);
     stream.run(2000);

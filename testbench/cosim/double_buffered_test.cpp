@@ -7,7 +7,8 @@
 #include "testbench/support/arrays.h"
 #include "testbench/support/seeded.h"
 #include "testbench/support/source_tree.h"
-#include "workload/scalesim.h"
+#include "compiler/import/tables/layers.h"
+#include "compiler/import/tables/scalesim.h"
 
 namespace tandem::cosim {
 namespace {
@@ -48,7 +49,7 @@ Layer small(Layer layer) {
 }
 
 /// The edge of the last commit with everything at the ports from edge 0.
-Cycle last_commit(const mxu::MxuShape& shape, const Layer& layer, testbench::Seeded& random) {
+Cycle last_commit(const engine::MxuShape& shape, const Layer& layer, testbench::Seeded& random) {
     RtlMxuEngine engine(shape, testbench::array_library(shape));
     const uint64_t down = (layer.k + shape.rows - 1) / shape.rows;
     const uint64_t tiles = down * ((layer.n + shape.cols - 1) / shape.cols) * layer.groups;
@@ -62,17 +63,17 @@ Cycle last_commit(const mxu::MxuShape& shape, const Layer& layer, testbench::See
     }
     Cycle edge = 0;
     while (const auto event = engine.advance(1'000'000))
-        if (event->kind == mxu::MxuEvent::Kind::kBlockCommitted) edge = event->cycle;
+        if (event->kind == engine::MxuEvent::Kind::kBlockCommitted) edge = event->cycle;
     EXPECT_FALSE(engine.busy()) << layer.name;
     EXPECT_EQ(engine.failure(), "") << layer.name;
     return edge;
 }
 
-class DoubleBufferedCycles : public testing::TestWithParam<mxu::MxuShape> {};
+class DoubleBufferedCycles : public testing::TestWithParam<engine::MxuShape> {};
 
 TEST_P(DoubleBufferedCycles, AreThoseOfTheRtl) {
     testbench::Seeded random(3);
-    const mxu::MxuShape& shape = GetParam();
+    const engine::MxuShape& shape = GetParam();
     size_t compared = 0;
     for (const char* const table : {kTopology, kGemm, kRnn})
         for (const Layer& layer : layers_of(table)) {
@@ -87,7 +88,7 @@ TEST_P(DoubleBufferedCycles, AreThoseOfTheRtl) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Arrays, DoubleBufferedCycles,
-                         testing::Values(mxu::MxuShape{8, 8, 512}, mxu::MxuShape{16, 16, 512}),
+                         testing::Values(engine::MxuShape{8, 8, 512}, engine::MxuShape{16, 16, 512}),
                          [](const auto& info) { return testbench::name_of(info.param); });
 
 }  // namespace

@@ -6,12 +6,12 @@
 
 #include <set>
 
-#include "arch/error.h"
+#include "base/error.h"
 
 namespace tandem::cosim {
 namespace {
 
-const mxu::MxuShape kShape{8, 4, 16};
+const engine::MxuShape kShape{8, 4, 16};
 
 TEST(InjectionParse, ReadsEveryPart) {
     const Injection found =
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"pe[0][0].activation:bit8@cycle=1", "bit: expected 0..7"}));
 
 TEST(InjectionParse, TakesAllBitsOfABf16) {
-    const mxu::MxuShape shape{8, 4, 16, arch::Dtype::kBf16};
+    const engine::MxuShape shape{8, 4, 16, arch::Dtype::kBf16};
     EXPECT_EQ(parse_injection("pe[0][0].weight:bit15@cycle=1", shape).bit, 15u);
     EXPECT_THROW(parse_injection("pe[0][0].weight:bit16@cycle=1", shape), UserError);
 }
@@ -81,7 +81,7 @@ TEST(InjectionSeed, IsReadFromItsForm) {
 }
 
 TEST(InjectionRandom, HitsOnlyRegistersThatTheArrayHas) {
-    const mxu::MxuShape shape{7, 9, 16, arch::Dtype::kBf16, 4};
+    const engine::MxuShape shape{7, 9, 16, arch::Dtype::kBf16, 4};
     for (uint64_t seed = 0; seed < 2000; ++seed) {
         const Injection found = random_injection(seed, shape, 7);
         ASSERT_LT(found.pe_row, 7u) << "seed " << seed;

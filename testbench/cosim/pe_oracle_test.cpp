@@ -15,7 +15,7 @@
 namespace tandem::cosim {
 namespace {
 
-using mxu::Cycle;
+using engine::Cycle;
 using testbench::bf16_shape;
 
 /// What enters the array at one edge.
@@ -34,7 +34,7 @@ struct Pe {
 /// PE (r, c) sees what was accepted some edges ago; the history says it all.
 class Grid {
   public:
-    explicit Grid(mxu::MxuShape shape) : shape_(shape), pes_(size_t{shape.rows} * shape.cols) {}
+    explicit Grid(engine::MxuShape shape) : shape_(shape), pes_(size_t{shape.rows} * shape.cols) {}
 
     void step(const Beat& beat) {
         history_.push_back(beat);
@@ -106,13 +106,13 @@ class Grid {
     const Beat* entered(Cycle edges_ago) const {
         return edges_ago < history_.size() ? &history_[history_.size() - 1 - edges_ago] : nullptr;
     }
-    const mxu::MxuShape shape_;
+    const engine::MxuShape shape_;
     std::vector<Pe> pes_;
     std::vector<Beat> history_;
 };
 
 /// Tiles and rows in any order that the array takes.
-std::vector<Beat> random_beats(mxu::MxuShape shape, uint64_t seed, size_t edges) {
+std::vector<Beat> random_beats(engine::MxuShape shape, uint64_t seed, size_t edges) {
     testbench::Seeded random(seed);
     std::vector<Beat> beats(edges);
     uint32_t missing = shape.rows;  // weight rows until the shadow tile is complete
@@ -136,7 +136,7 @@ void tell(PeOracle& oracle, Cycle edge, const Beat& beat) {
     if (!beat.row.empty()) oracle.activation_row(edge, beat.row.data(), beat.swap);
 }
 
-class PeOracleSizes : public testing::TestWithParam<mxu::MxuShape> {};
+class PeOracleSizes : public testing::TestWithParam<engine::MxuShape> {};
 
 TEST_P(PeOracleSizes, AgreesWithASteppedGrid) {
     for (uint64_t seed = 0; seed < 20; ++seed) {
@@ -185,7 +185,7 @@ TEST_P(PeOracleSizes, FindsAWrongTagAtItsEdge) {
 }
 
 TEST_P(PeOracleSizes, FindsAWrongPartialSumAtItsEdge) {
-    const mxu::MxuShape shape = GetParam();
+    const engine::MxuShape shape = GetParam();
     for (uint64_t seed = 0; seed < 40; ++seed) {
         testbench::Seeded random(seed);
         const auto r = static_cast<uint32_t>(random.below(shape.rows)),
@@ -235,10 +235,10 @@ TEST_P(PeOracleSizes, ForetellsThePartialSum) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, PeOracleSizes,
-                         testing::Values(mxu::MxuShape{1, 1, 8}, mxu::MxuShape{3, 5, 8},
-                                         mxu::MxuShape{5, 2, 8}, mxu::MxuShape{8, 8, 8},
-                                         mxu::MxuShape{7, 5, 8, arch::Dtype::kInt8, 2},
-                                         mxu::MxuShape{4, 6, 8, arch::Dtype::kInt8, 8},
+                         testing::Values(engine::MxuShape{1, 1, 8}, engine::MxuShape{3, 5, 8},
+                                         engine::MxuShape{5, 2, 8}, engine::MxuShape{8, 8, 8},
+                                         engine::MxuShape{7, 5, 8, arch::Dtype::kInt8, 2},
+                                         engine::MxuShape{4, 6, 8, arch::Dtype::kInt8, 8},
                                          bf16_shape(3, 5, 8), bf16_shape(7, 7, 8, 3),
                                          bf16_shape(10, 5, 8, 4, true),
                                          bf16_shape(9, 9, 8, 8, true)),
@@ -258,7 +258,7 @@ class QuietArray : public testing::Test {
                         std::as_bytes(std::span(shadow_)))
             .check(100, grid_.table());
     }
-    const mxu::MxuShape shape_{2, 3, 8};
+    const engine::MxuShape shape_{2, 3, 8};
     const std::vector<int8_t> active_ = {1, 2, 3, 4, 5, 6}, shadow_ = {-1, -2, -3, -4, -5, -6};
     Grid grid_{shape_};
 };

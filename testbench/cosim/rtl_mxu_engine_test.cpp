@@ -9,7 +9,7 @@
 namespace tandem::cosim {
 namespace {
 
-using mxu::MxuEvent;
+using engine::MxuEvent;
 
 class RtlEngine : public testing::Test {
   protected:
@@ -32,7 +32,7 @@ class RtlEngine : public testing::Test {
         for (const int32_t element : data) ASSERT_EQ(element, value) << "accumulator";
     }
 
-    const mxu::MxuShape shape_{8, 8, 256};
+    const engine::MxuShape shape_{8, 8, 256};
     RtlMxuEngine engine_{shape_, testbench::array_library(shape_)};
     uint64_t tiles_ = 0, blocks_ = 0;
 };

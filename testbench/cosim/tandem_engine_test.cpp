@@ -17,7 +17,7 @@
 namespace tandem::cosim {
 namespace {
 
-using mxu::MxuShape;
+using engine::MxuShape;
 using testbench::bf16_shape;
 using testbench::int8_bytes;
 
@@ -48,12 +48,12 @@ struct StreamRun {
 
 /// The model, with its commits row by row: a reset drops the rows that are not yet written, not
 /// their blocks.
-class LoggedModel final : public mxu::TlmMxuEngine {
+class LoggedModel final : public engine::TlmMxuEngine {
   public:
     explicit LoggedModel(MxuShape shape) : TlmMxuEngine(shape) {
         set_block_listener([this](const BlockResult& block) {
             for (uint32_t i = 0; i < block.rows; ++i) {
-                const Cycle edge = block.edge(i) + mxu::commit_latency(this->shape());
+                const Cycle edge = block.edge(i) + engine::commit_latency(this->shape());
                 if (edge >= dropped_from_) return;
                 const auto row =
                     block.sums.subspan(size_t{i} * this->shape().cols, this->shape().cols);

@@ -15,7 +15,7 @@
 namespace tandem::cosim {
 namespace {
 
-using mxu::Cycle;
+using engine::Cycle;
 using Bytes = std::vector<std::byte>;
 
 /// What was pushed at edge t comes out before edge t + length; length 0: at once.
@@ -51,7 +51,7 @@ struct Item {
 
 class Machine {
   public:
-    explicit Machine(mxu::MxuShape shape)
+    explicit Machine(engine::MxuShape shape)
         : shape_(shape), left_(shape.rows), accumulators_(shape.accumulator_rows) {
         const uint32_t k = shape.pipeline;
         const uint32_t rows = (shape.rows - 1) / k, cols = (shape.cols - 1) / k;
@@ -174,7 +174,7 @@ class Machine {
         ports_.busy = in_flight_ != 0 || (left_ != 0 && left_ != shape_.rows);
     }
 
-    const mxu::MxuShape shape_;
+    const engine::MxuShape shape_;
     uint32_t left_;
     Bytes shadow_, weights_;
     std::vector<Delay<Item>> act_, load_, wgt_, bottom_;
@@ -189,7 +189,7 @@ class Machine {
     std::vector<TandemTap> taps_;
 };
 
-Drive random_drive(mxu::MxuShape shape, testbench::Seeded& random, bool swapped) {
+Drive random_drive(engine::MxuShape shape, testbench::Seeded& random, bool swapped) {
     const auto bytes = [&](uint32_t count) {
         Bytes data;
         for (const int8_t value : random.int8s(count)) data.push_back(std::byte(value));
@@ -207,13 +207,13 @@ Drive random_drive(mxu::MxuShape shape, testbench::Seeded& random, bool swapped)
     return in;
 }
 
-class UnitOracleSizes : public testing::TestWithParam<mxu::MxuShape> {
+class UnitOracleSizes : public testing::TestWithParam<engine::MxuShape> {
   protected:
     static constexpr Cycle kEdges = 300;
     using Spoil = std::function<void(Cycle, Machine&, TandemArrayPorts&)>;
 
     std::optional<UnitMismatch> run(const Spoil& spoil) {
-        const mxu::MxuShape shape = GetParam();
+        const engine::MxuShape shape = GetParam();
         testbench::Seeded random(5);
         Machine machine(shape);
         UnitOracle oracle(shape, {}, {});
@@ -246,7 +246,7 @@ TEST_P(UnitOracleSizes, IsSilentWhenAllUnitsAreRight) {
 }
 
 TEST_P(UnitOracleSizes, NamesTheFirstWrongNet) {
-    const mxu::MxuShape shape = GetParam();
+    const engine::MxuShape shape = GetParam();
     struct Case {
         const char* net;
         Unit unit;
@@ -341,14 +341,14 @@ TEST_P(UnitOracleSizes, AccumulatorsAnswerForWhatTheyAddAndDeliver) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, UnitOracleSizes,
-                         testing::Values(mxu::MxuShape{1, 1, 4}, mxu::MxuShape{3, 4, 8},
-                                         mxu::MxuShape{5, 2, 8},
-                                         mxu::MxuShape{5, 7, 8, arch::Dtype::kInt8, 2},
-                                         mxu::MxuShape{4, 3, 8, arch::Dtype::kInt8, 4}));
+                         testing::Values(engine::MxuShape{1, 1, 4}, engine::MxuShape{3, 4, 8},
+                                         engine::MxuShape{5, 2, 8},
+                                         engine::MxuShape{5, 7, 8, arch::Dtype::kInt8, 2},
+                                         engine::MxuShape{4, 3, 8, arch::Dtype::kInt8, 4}));
 
 // A wrong net makes everything behind it wrong as well: at one edge the producer is named.
 TEST(UnitOracle, NamesTheProducerAmongNetsOfOneEdge) {
-    const mxu::MxuShape shape{2, 2, 4};
+    const engine::MxuShape shape{2, 2, 4};
     Machine machine(shape);
     UnitOracle oracle(shape, {}, {});
     oracle.watch(machine.taps());
@@ -362,7 +362,7 @@ TEST(UnitOracle, NamesTheProducerAmongNetsOfOneEdge) {
 }
 
 TEST(UnitOracle, KnowsTheTilesOfAReplayThatStartsLate) {
-    const mxu::MxuShape shape{2, 2, 4};
+    const engine::MxuShape shape{2, 2, 4};
     Machine machine(shape);
     UnitOracle fresh(shape, {}, {}), loaded(shape, Bytes(4), Bytes(4));
     Drive in;

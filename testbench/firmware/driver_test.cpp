@@ -12,14 +12,17 @@ namespace {
 using testbench::MockHal;
 
 constexpr uint32_t kId = 0x4d444e54;
-constexpr uint32_t kGoodVersion = TANDEM_REGISTERS_VERSION << 16 | 1;
+constexpr uint32_t kGoodVersion = TANDEM_REGISTERS_VERSION << 16 | 2;
+constexpr uint64_t kIsaHash = 0x99aabbccddeeff00;
 constexpr uint64_t kHash = 0x1122334455667788;
 constexpr uint64_t kRing = MockHal::kMemoryBase + 0x1000;
 constexpr uint32_t kBothInterrupts = 3;
 
-void expect_identification(MockHal& hal, uint64_t hash) {
+void expect_identification(MockHal& hal, uint64_t isa_hash, uint64_t hash) {
     hal.expect_read(TANDEM_REG_ID, kId);
     hal.expect_read(TANDEM_REG_VERSION, kGoodVersion);
+    hal.expect_read(TANDEM_REG_ISA_HASH_LO, static_cast<uint32_t>(isa_hash));
+    hal.expect_read(TANDEM_REG_ISA_HASH_HI, static_cast<uint32_t>(isa_hash >> 32));
     hal.expect_read(TANDEM_REG_HASH_LO, static_cast<uint32_t>(hash));
     hal.expect_read(TANDEM_REG_HASH_HI, static_cast<uint32_t>(hash >> 32));
     hal.expect_read(TANDEM_REG_MXU_SHAPE, 16u << 16 | 8u);
@@ -77,10 +80,11 @@ class RunningDriver : public testing::Test {
 
 TEST(DriverDiscover, ReadsWhatTheChipIs) {
     MockHal hal;
-    expect_identification(hal, kHash);
+    expect_identification(hal, kIsaHash, kHash);
     DeviceInfo info;
-    ASSERT_EQ(Driver(hal).discover(kHash, &info), Status::kOk);
-    EXPECT_EQ(info.hash, kHash);
+    ASSERT_EQ(Driver(hal).discover({kIsaHash, kHash}, &info), Status::kOk);
+    EXPECT_EQ(info.hashes.isa, kIsaHash);
+    EXPECT_EQ(info.hashes.chip, kHash);
     EXPECT_EQ(info.rows, 8u);
     EXPECT_EQ(info.cols, 16u);
     EXPECT_EQ(info.ub_bytes, 65536u);
@@ -92,7 +96,7 @@ TEST(DriverDiscover, RejectsAnotherDeviceAfterOneRead) {
     MockHal hal;
     hal.expect_read(TANDEM_REG_ID, 0xffffffff);
     DeviceInfo info;
-    EXPECT_EQ(Driver(hal).discover(kHash, &info), Status::kNoDevice);
+    EXPECT_EQ(Driver(hal).discover({kIsaHash, kHash}, &info), Status::kNoDevice);
 }
 
 TEST(DriverDiscover, RejectsUnknownRegisterVersion) {
@@ -100,22 +104,32 @@ TEST(DriverDiscover, RejectsUnknownRegisterVersion) {
     hal.expect_read(TANDEM_REG_ID, kId);
     hal.expect_read(TANDEM_REG_VERSION, (TANDEM_REGISTERS_VERSION + 1) << 16 | 1);
     DeviceInfo info;
-    EXPECT_EQ(Driver(hal).discover(kHash, &info), Status::kWrongVersion);
+    EXPECT_EQ(Driver(hal).discover({kIsaHash, kHash}, &info), Status::kWrongVersion);
 }
 
-TEST(DriverDiscover, RejectsEachWrongHalfOfTheHash) {
+TEST(DriverDiscover, RejectsEachWrongHalfOfTheChipsHash) {
     for (const uint64_t hash : {kHash ^ 1, kHash ^ (uint64_t{1} << 63)}) {
         MockHal hal;
-        expect_identification(hal, hash);
+        expect_identification(hal, kIsaHash, hash);
         DeviceInfo info;
-        EXPECT_EQ(Driver(hal).discover(kHash, &info), Status::kWrongHash);
-        EXPECT_EQ(info.hash, hash);
+        EXPECT_EQ(Driver(hal).discover({kIsaHash, kHash}, &info), Status::kWrongChip);
+        EXPECT_EQ(info.hashes.chip, hash);
+    }
+}
+
+TEST(DriverDiscover, RejectsEachWrongHalfOfTheIsasHash) {
+    for (const uint64_t hash : {kIsaHash ^ 1, kIsaHash ^ (uint64_t{1} << 63)}) {
+        MockHal hal;
+        expect_identification(hal, hash, kHash ^ 1);
+        DeviceInfo info;
+        EXPECT_EQ(Driver(hal).discover({kIsaHash, kHash}, &info), Status::kWrongIsa);
+        EXPECT_EQ(info.hashes.isa, hash);
     }
 }
 
 TEST(DriverDiscover, RejectsNullWithoutTouchingHardware) {
     MockHal hal;
-    EXPECT_EQ(Driver(hal).discover(kHash, nullptr), Status::kBadArgument);
+    EXPECT_EQ(Driver(hal).discover({kIsaHash, kHash}, nullptr), Status::kBadArgument);
 }
 
 TEST(DriverReset, PollsUntilIdleThenClearsInterrupts) {

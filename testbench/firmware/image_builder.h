@@ -11,10 +11,11 @@
 namespace tandem::testbench {
 
 /// An image of `instructions` instructions with pseudo-random content, and this data.
-inline std::vector<uint8_t> build_image(uint64_t hash, size_t instructions,
+inline std::vector<uint8_t> build_image(uint64_t isa_hash, uint64_t chip_hash, size_t instructions,
                                         std::vector<uint8_t> data) {
     arch::Program program;
-    program.hash = hash;
+    program.isa_hash = isa_hash;
+    program.chip_hash = chip_hash;
     program.chip = "test";
     program.instructions.resize(instructions);
     program.sources.resize(instructions);

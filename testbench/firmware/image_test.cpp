@@ -15,6 +15,7 @@ namespace {
 
 using testbench::build_image;
 
+constexpr uint64_t kIsaHash = 0xfedcba9876543210;
 constexpr uint64_t kHash = 0x0123456789abcdef;
 
 /// Parses a copy that ends where the heap block ends, so that a sanitizer sees the first byte
@@ -31,33 +32,34 @@ Status parse(const std::vector<uint8_t>& bytes) {
 }
 
 TEST(Image, FindsCodeAndDataOfAnImageOfTheCompiler) {
-    const auto bytes = build_image(kHash, 3, {1, 2, 3, 4, 5});
+    const auto bytes = build_image(kIsaHash, kHash, 3, {1, 2, 3, 4, 5});
     Image image;
     ASSERT_EQ(parse(bytes, &image), Status::kOk);
-    EXPECT_EQ(image.hash, kHash);
+    EXPECT_EQ(image.isa_hash, kIsaHash);
+    EXPECT_EQ(image.chip_hash, kHash);
     EXPECT_EQ(image.code_bytes, 96u);
-    EXPECT_EQ(image.code_offset, 32u);
+    EXPECT_EQ(image.code_offset, 40u);
     EXPECT_EQ(image.data_bytes, 5u);
     EXPECT_EQ(bytes.at(image.data_offset + 4), 5u);
 }
 
 TEST(Image, AcceptsAProgramWithoutData) {
-    EXPECT_EQ(parse(build_image(kHash, 1, {})), Status::kOk);
+    EXPECT_EQ(parse(build_image(kIsaHash, kHash, 1, {})), Status::kOk);
 }
 
 TEST(Image, RejectsAProgramWithoutCode) {
-    EXPECT_EQ(parse(build_image(kHash, 0, {1})), Status::kImageCode);
+    EXPECT_EQ(parse(build_image(kIsaHash, kHash, 0, {1})), Status::kImageCode);
 }
 
 TEST(Image, RejectsNullArguments) {
-    const auto bytes = build_image(kHash, 1, {});
+    const auto bytes = build_image(kIsaHash, kHash, 1, {});
     Image image;
     EXPECT_EQ(parse_image(nullptr, 16, &image), Status::kBadArgument);
     EXPECT_EQ(parse_image(bytes.data(), bytes.size(), nullptr), Status::kBadArgument);
 }
 
 TEST(Image, RejectsEveryTruncation) {
-    const auto bytes = build_image(kHash, 2, {1, 2, 3});
+    const auto bytes = build_image(kIsaHash, kHash, 2, {1, 2, 3});
     for (size_t size = 0; size < bytes.size(); ++size) {
         const std::vector<uint8_t> part(bytes.begin(), bytes.begin() + static_cast<long>(size));
         EXPECT_EQ(parse(part), Status::kImageTruncated) << "size " << size;
@@ -65,33 +67,33 @@ TEST(Image, RejectsEveryTruncation) {
 }
 
 TEST(Image, RejectsBytesBehindTheLastSection) {
-    auto bytes = build_image(kHash, 2, {1, 2, 3});
+    auto bytes = build_image(kIsaHash, kHash, 2, {1, 2, 3});
     bytes.push_back(0);
     EXPECT_EQ(parse(bytes), Status::kImageTruncated);
 }
 
-TEST(Image, RejectsEverySingleBitFlipButInTheHash) {
-    const auto good = build_image(kHash, 2, {1, 2, 3});
+TEST(Image, RejectsEverySingleBitFlipButInTheHashes) {
+    const auto good = build_image(kIsaHash, kHash, 2, {1, 2, 3});
     for (size_t bit = 0; bit < good.size() * 8; ++bit) {
         auto bytes = good;
         bytes[bit / 8] ^= static_cast<uint8_t>(1u << bit % 8);
-        const bool in_hash = bit / 8 >= 8 && bit / 8 < 16;
+        const bool in_hash = bit / 8 >= 8 && bit / 8 < 24;
         EXPECT_EQ(parse(bytes) == Status::kOk, in_hash) << "bit " << bit;
     }
 }
 
 TEST(Image, RejectsLengthsThatWrapAround) {
-    const auto good = build_image(kHash, 2, {1, 2, 3});
+    const auto good = build_image(kIsaHash, kHash, 2, {1, 2, 3});
     for (const uint64_t length : {~uint64_t{0}, ~uint64_t{0} - 15, ~uint64_t{0} - 31,
                                   uint64_t{1} << 63, uint64_t{1} << 32}) {
         auto bytes = good;
-        std::memcpy(bytes.data() + 24, &length, sizeof length);
+        std::memcpy(bytes.data() + 32, &length, sizeof length);
         EXPECT_EQ(parse(bytes), Status::kImageTruncated) << length;
     }
 }
 
 TEST(Image, LeavesTheResultAloneOnFailure) {
-    auto bytes = build_image(kHash, 2, {1, 2, 3});
+    auto bytes = build_image(kIsaHash, kHash, 2, {1, 2, 3});
     bytes.back() ^= 1;
     Image image;
     image.code_bytes = 77;
@@ -104,8 +106,8 @@ TEST(Image, SurvivesRandomDamage) {
     for (const uint32_t seed : {0u, 1u, 2u, 3u}) {
         std::mt19937 random(seed);
         for (int round = 0; round < 20000; ++round) {
-            auto bytes =
-                build_image(kHash, 1 + random() % 4, std::vector<uint8_t>(random() % 40, 7));
+            auto bytes = build_image(kIsaHash, kHash, 1 + random() % 4,
+                                     std::vector<uint8_t>(random() % 40, 7));
             for (unsigned i = random() % 6; i > 0; --i) {
                 bytes[random() % std::min<size_t>(bytes.size(), 100)] =
                     static_cast<uint8_t>(random());

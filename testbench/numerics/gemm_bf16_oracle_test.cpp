@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "systemc/mxu/gemm_bf16.h"
+#include "engine/gemm_bf16.h"
 #include "testbench/numerics/mpfr_oracle.h"
 #include "testbench/numerics/operands.h"
 
@@ -60,9 +60,9 @@ std::vector<uint16_t> values(SplitMix& random, std::size_t count) {
     return out;
 }
 
-void expect_products_match(mxu::Bf16Kernel kernel) {
+void expect_products_match(engine::Bf16Kernel kernel) {
     SCOPED_TRACE(to_string(kernel));
-    mxu::GemmBf16 gemm(kernel);
+    engine::GemmBf16 gemm(kernel);
     MpfrOracle oracle;
     for (uint64_t seed = 0; seed < 300; ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
@@ -112,10 +112,10 @@ void expect_products_match(mxu::Bf16Kernel kernel) {
 
 /// Groups of four that are a tie but for a bit far below: 1 + 2^-24 + c + d, where c + d is
 /// 2^-(t+14) although c and d are near 2^-t. A sum in double is wrong from some t on.
-void expect_ties_match(mxu::Bf16Kernel kernel) {
+void expect_ties_match(engine::Bf16Kernel kernel) {
     SCOPED_TRACE(to_string(kernel));
     constexpr uint32_t kCols = 20, kRows = 3;
-    mxu::GemmBf16 gemm(kernel);
+    engine::GemmBf16 gemm(kernel);
     MpfrOracle oracle;
     for (uint32_t t = 1; t <= 100; ++t)
         for (const bool negative : {false, true}) {
@@ -154,9 +154,9 @@ void expect_ties_match(mxu::Bf16Kernel kernel) {
 
 /// Products at the borders of fp32, all of one or two binades: kernels that skip a check for
 /// overflow, for tiny products or for sums that became -0 differ here.
-void expect_borders_match(mxu::Bf16Kernel kernel) {
+void expect_borders_match(engine::Bf16Kernel kernel) {
     SCOPED_TRACE(to_string(kernel));
-    mxu::GemmBf16 gemm(kernel);
+    engine::GemmBf16 gemm(kernel);
     MpfrOracle oracle;
     SplitMix random(0);
     std::vector<int> exponents;  // of a product: the sum of the biased ones of its factors
@@ -197,17 +197,17 @@ void expect_borders_match(mxu::Bf16Kernel kernel) {
         }
 }
 
-void expect_all_match(mxu::Bf16Kernel kernel) {
+void expect_all_match(engine::Bf16Kernel kernel) {
     expect_products_match(kernel);
     expect_ties_match(kernel);
     expect_borders_match(kernel);
 }
 
-TEST(GemmBf16AgainstMpfr, Plain) { expect_all_match(mxu::Bf16Kernel::kPlain); }
+TEST(GemmBf16AgainstMpfr, Plain) { expect_all_match(engine::Bf16Kernel::kPlain); }
 
 TEST(GemmBf16AgainstMpfr, EveryKernelOfThisMachine) {
-    for (const mxu::Bf16Kernel kernel : {mxu::Bf16Kernel::kAvx2, mxu::Bf16Kernel::kAvx512})
-        if (kernel <= mxu::best_bf16_kernel()) expect_all_match(kernel);
+    for (const engine::Bf16Kernel kernel : {engine::Bf16Kernel::kAvx2, engine::Bf16Kernel::kAvx512})
+        if (kernel <= engine::best_bf16_kernel()) expect_all_match(kernel);
 }
 
 }  // namespace

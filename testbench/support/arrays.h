@@ -15,7 +15,7 @@
 namespace tandem::testbench {
 
 /// Libraries stay loaded until the end of the test program.
-inline std::shared_ptr<cosim::ArrayLibrary> array_library(const mxu::MxuShape& shape,
+inline std::shared_ptr<cosim::ArrayLibrary> array_library(const engine::MxuShape& shape,
                                                           const std::string& form = "flat") {
     static std::map<std::string, std::shared_ptr<cosim::ArrayLibrary>> loaded;
     cosim::ArraySpec spec{shape.rows, shape.cols, shape.accumulator_rows};

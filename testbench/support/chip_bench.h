@@ -4,8 +4,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
 
 #include <cstring>
 #include <functional>
@@ -14,8 +12,7 @@
 #include <vector>
 
 #include "arch/generated/registers.h"
-#include "systemc/chip/tpu_chip.h"
-#include "systemc/mxu/tlm_mxu_engine.h"
+#include "run/system.h"
 
 namespace tandem::testbench {
 
@@ -39,33 +36,25 @@ inline constexpr uint64_t kRing = kHostBase;              ///< 8 entries
 inline constexpr uint64_t kProgram = kHostBase + 0x1000;  ///< where programs are staged
 inline constexpr uint64_t kData = kHostBase + 0x8000;
 
-/// Host memory that refuses what lies outside of it.
-class HostMemoryStub : public sc_core::sc_module {
-  public:
-    tlm_utils::simple_target_socket<HostMemoryStub> in{"in"};
-    std::vector<uint8_t> bytes = std::vector<uint8_t>(kHostBytes);
+/// All units of the first array and core, and a host memory that refuses what lies outside of it.
+inline run::SystemOptions small_system(bool functional) {
+    run::SystemOptions options;
+    options.functional = functional;
+    options.cores = options.arrays = 1;
+    options.host_base = kHostBase;
+    options.host_bytes = kHostBytes;
+    return options;
+}
 
-    explicit HostMemoryStub(sc_core::sc_module_name name) : sc_module(name) {
-        in.register_b_transport(this, &HostMemoryStub::b_transport);
-    }
-    uint8_t* at(uint64_t address) { return bytes.data() + (address - kHostBase); }
+/// Host memory as tests see it.
+class HostMemoryView {
+  public:
+    explicit HostMemoryView(run::DirectHost& host) : host_(host) {}
+    std::span<uint8_t> bytes() { return host_.bytes(); }
+    uint8_t* at(uint64_t address) { return host_.bytes().data() + (address - kHostBase); }
 
   private:
-    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
-        const uint64_t address = payload.get_address(), length = payload.get_data_length();
-        if (address < kHostBase || address - kHostBase > kHostBytes ||
-            length > kHostBytes - (address - kHostBase)) {
-            payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-            return;
-        }
-        if (payload.get_data_ptr() != nullptr) {
-            if (payload.is_write())
-                std::memcpy(at(address), payload.get_data_ptr(), length);
-            else
-                std::memcpy(payload.get_data_ptr(), at(address), length);
-        }
-        payload.set_response_status(tlm::TLM_OK_RESPONSE);
-    }
+    run::DirectHost& host_;
 };
 
 class ChipBench : public sc_core::sc_module {
@@ -74,12 +63,10 @@ class ChipBench : public sc_core::sc_module {
                        bool functional = true)
         : sc_module(name),
           config(config),
-          chip("chip", config, {functional},
-               std::make_unique<mxu::TlmMxuEngine>(
-                   mxu::MxuShape{config.mxu.rows, config.mxu.cols, config.mxu.accumulator_rows})) {
-        registers_out_.bind(chip.registers_in());
-        chip.host_out().bind(memory.in);
-        chip.irq_out()(irq);
+          system(config, small_system(functional)),
+          chip(system.chip()),
+          memory(*system.direct_host()),
+          irq(system.irq()) {
         SC_HAS_PROCESS(ChipBench);
         SC_THREAD(host_thread);
     }
@@ -101,7 +88,7 @@ class ChipBench : public sc_core::sc_module {
         payload.set_data_length(bytes);
         payload.set_streaming_width(bytes);
         sc_core::sc_time delay;
-        registers_out_->b_transport(payload, delay);
+        system.direct_host()->registers->b_transport(payload, delay);
         return payload.get_response_status();
     }
     uint32_t read(uint32_t offset) {
@@ -178,9 +165,10 @@ class ChipBench : public sc_core::sc_module {
 
     static constexpr uint64_t kDeviceData = 0x10000;
     const arch::ChipConfig config;
-    sim::TpuChip chip;
-    HostMemoryStub memory{"memory"};
-    sc_core::sc_signal<bool> irq{"irq"};
+    run::System system;
+    sim::TpuChip& chip;
+    HostMemoryView memory;
+    const sc_core::sc_signal<bool>& irq;
 
   private:
     void host_thread() {
@@ -189,7 +177,6 @@ class ChipBench : public sc_core::sc_module {
         host_done_ = true;
         sc_core::sc_stop();
     }
-    tlm_utils::simple_initiator_socket<ChipBench> registers_out_{"registers_out"};
     std::function<void()> host_;
     bool host_done_ = false;
     uint32_t sent_ = 0;
@@ -199,8 +186,7 @@ class ChipBench : public sc_core::sc_module {
 class ChipTest : public testing::Test {
   protected:
     void make(const arch::ChipConfig& config = small_chip(), bool functional = true) {
-        sim::Clock::set_resolution();
-        sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
+        run::prepare_simulation();
         bench = std::make_unique<ChipBench>("bench", config, functional);
     }
     std::unique_ptr<ChipBench> bench;

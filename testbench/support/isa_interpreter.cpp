@@ -2,336 +2,345 @@
 #include "testbench/support/isa_interpreter.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
-#include <numeric>
+#include <map>
 #include <stdexcept>
-#include <string>
-
-#include "testbench/support/naive_ops.h"
 
 namespace tandem::testing {
 
 namespace {
 
+/// Products that an array has begun and not finished.
+constexpr size_t kInFlight = 4;
+
 const isa::InstructionInfo& info_of(const isa::Words& words) {
     for (const auto& info : isa::kInstructions)
-        if (static_cast<uint32_t>(info.opcode) == (words[0] & 0xff)) return info;
+        if (static_cast<uint32_t>(info.opcode) == isa::opcode_of(words)) return info;
     throw std::runtime_error("unknown opcode");
 }
 
-void require(bool condition, const char* what) {
-    if (!condition) throw std::runtime_error(what);
+/// The register that an instruction's address is relative to; 0 for those that have none.
+uint8_t base_of(const isa::Words& words) {
+    switch (info_of(words).unit) {
+        case isa::Unit::kDmaIn:
+        case isa::Unit::kDmaOut:
+            return isa::ReadHost::decode(words).base;
+        case isa::Unit::kWeights:
+            return isa::ReadWeights::decode(words).base;
+        default:
+            return 0;
+    }
 }
 
 }  // namespace
 
-IsaInterpreter::IsaInterpreter(const arch::ChipConfig& chip, const arch::Program& program,
-                               const UnitOrder& order)
-    : chip_(chip),
-      program_(program),
-      order_(order),
-      random_(order.seed),
-      // Rubbish rather than zeros, so that reading what was never written shows.
-      buffer_(chip.unified_buffer_bytes, 0xa5),
-      accumulators_(size_t{chip.mxu.accumulator_rows} * chip.mxu.cols, 0x5a5a5a5a) {
-    size_t bytes = 0;
-    for (const auto& output : program.outputs) bytes += output.bytes;
-    host_out_.resize(bytes);
+Order Order::number(uint32_t n) {
+    if (n == 0) return {Kind::kProgram, n};
+    if (n == 1) return {Kind::kReverse, n};
+    constexpr Kind kKinds[] = {Kind::kByUnit, Kind::kPrecedence, Kind::kShuffled, Kind::kShuffled};
+    return {kKinds[n % 4], n};
 }
 
-std::vector<int8_t> IsaInterpreter::run(const std::vector<int8_t>& inputs) {
-    host_in_ = inputs;
-    while (!halted_) {
-        std::array<int, 6> units = order_.precedence;
-        if (order_.random) std::shuffle(units.begin(), units.end(), random_);
-        const bool moved = std::any_of(units.begin(), units.end(), [&](int u) { return step(u); });
-        if (!moved) throw std::runtime_error("deadlock at instruction " + std::to_string(pc_));
+IsaInterpreter::IsaInterpreter(const arch::ChipConfig& chip,
+                               const std::vector<CoreProgram>& programs, const Setting& setting,
+                               const Order& order)
+    : chip_(chip), order_(order), random_(order.seed) {
+    for (const Region& region : setting.device) device_.add(region);
+    for (const Region& region : setting.host) host_.add(region);
+    const uint32_t units = kFirstArray + 2 * chip.mxu.count;
+    for (uint32_t c = 0; c < programs.size(); ++c) {
+        Core core{&programs[c],
+                  InterpretedCore(chip, device_, host_, random_),
+                  std::vector<Unit>(units),
+                  setting.scalars,
+                  {},
+                  0,
+                  false};
+        core.scalars[4] = c;
+        cores_.push_back(std::move(core));
     }
-    return host_out_;
+    for (uint32_t c = 0; c < programs.size(); ++c)
+        for (uint32_t unit = 0; unit < units; ++unit)
+            for (const bool finishes : {false, true})
+                if (unit != 0 || !finishes) moves_.push_back({c, unit, finishes});
+    constexpr uint32_t kEvery[] = {1, 3, 10, 50, 300};
+    shuffle_every_ = kEvery[random_() % std::size(kEvery)];
+    constexpr uint32_t kLate[] = {0, 50, 100};
+    late_percent_ = kLate[random_() % std::size(kLate)];
+    shuffle();
 }
 
-bool IsaInterpreter::flags_left() const {
-    return std::any_of(flags_.begin() + 1, flags_.end(), [](int count) { return count != 0; });
+bool IsaInterpreter::late() { return random_() % 100 < late_percent_; }
+
+/// With kByUnit, moves of the same kind of unit keep together.
+void IsaInterpreter::shuffle() {
+    std::map<std::pair<uint32_t, bool>, uint32_t> rank;
+    std::vector<uint32_t> own;
+    for (const Move& m : moves_) {
+        const uint32_t kind = m.unit < kFirstArray ? m.unit : kFirstArray + m.unit % 2;
+        const auto found = rank.try_emplace({kind, m.finishes}, static_cast<uint32_t>(random_()));
+        own.push_back(order_.kind == Order::Kind::kByUnit ? found.first->second
+                                                          : static_cast<uint32_t>(random_()));
+    }
+    std::vector<size_t> by(moves_.size());
+    for (size_t i = 0; i < by.size(); ++i) by[i] = i;
+    std::stable_sort(by.begin(), by.end(), [&](size_t a, size_t b) { return own[a] < own[b]; });
+    std::vector<Move> sorted;
+    for (const size_t i : by) sorted.push_back(moves_[i]);
+    moves_ = std::move(sorted);
 }
 
-bool IsaInterpreter::step(int unit) {
-    if (unit == static_cast<int>(isa::Unit::kSequencer)) return step_sequencer();
-    auto& queue = units_[static_cast<size_t>(unit)].queue;
-    if (queue.empty()) return false;
-    const uint32_t index = queue.front();
-    const isa::Header header = isa::Nop::decode(program_.instructions[index]).header;
-    const bool started = units_[static_cast<size_t>(unit)].progress != 0;
-    if (!started && !ready(header)) return false;
-    if (!execute(unit, index)) return false;
-    return true;
+void IsaInterpreter::run() {
+    while (!std::all_of(cores_.begin(), cores_.end(), [](const Core& c) { return c.halted; }))
+        if (!any_move()) throw std::runtime_error("deadlock: " + who_waits());
 }
 
-bool IsaInterpreter::step_sequencer() {
-    require(pc_ < program_.instructions.size(), "program ran past its end");
-    const isa::Words& words = program_.instructions[pc_];
+/// The number of the instruction that would move; negative: none.
+int64_t IsaInterpreter::age(const Move& m) const {
+    const Core& core = cores_[m.core];
+    const Unit& unit = core.units[m.unit];
+    if (m.unit == 0) return core.halted ? -1 : int64_t{core.pc};
+    const auto& from = m.finishes ? unit.started : unit.queue;
+    return from.empty() ? -1 : int64_t{from.front().index};
+}
+
+bool IsaInterpreter::any_move() {
+    ++moves_made_;
+    if (order_.kind == Order::Kind::kProgram || order_.kind == Order::Kind::kReverse) {
+        const bool reverse = order_.kind == Order::Kind::kReverse;
+        std::stable_sort(moves_.begin(), moves_.end(), [&](const Move& a, const Move& b) {
+            return reverse ? age(a) > age(b) : age(a) < age(b);
+        });
+    }
+    if (order_.kind == Order::Kind::kShuffled && moves_made_ % shuffle_every_ == 0) shuffle();
+    return std::any_of(moves_.begin(), moves_.end(),
+                       [&](const Move& m) { return age(m) >= 0 && attempt(m); });
+}
+
+bool IsaInterpreter::attempt(const Move& m) {
+    Core& core = cores_[m.core];
+    try {
+        if (m.unit == 0) return sequence(core, m.core);
+        return m.finishes ? finish(core, m.core, m.unit) : start(core, m.unit);
+    } catch (const std::runtime_error& error) {
+        throw std::runtime_error(unit_name(m.core, m.unit) + ", instruction " +
+                                 std::to_string(age(m)) + ": " + error.what());
+    }
+}
+
+// ---- sequencer
+
+bool IsaInterpreter::sequence(Core& core, uint32_t number) {
+    require(core.pc < core.program->instructions.size(), "program ran past its end");
+    const isa::Words& words = core.program->instructions[core.pc];
     const auto& info = info_of(words);
-    if (info.unit != isa::Unit::kSequencer) {
-        auto& queue = units_[static_cast<size_t>(info.unit)].queue;
-        // The instruction that the unit works on has left the queue.
-        if (queue.size() >= chip_.sequencer.queue_entries + 1) return false;
-        queue.push_back(pc_++);
-        return true;
+    const bool fence = info.opcode == isa::Opcode::kFence;
+    const bool own =
+        info.unit == isa::Unit::kSequencer && (!fence || isa::Fence::decode(words).unit == 0);
+    return own ? run_scalar(core, number, info.opcode, words) : dispatch(core, words);
+}
+
+/// Numbers of the units whose queue takes it; set_window goes to all arrays.
+std::vector<uint32_t> IsaInterpreter::units_of(const isa::Words& words) const {
+    const auto& info = info_of(words);
+    isa::Unit unit = info.unit;
+    uint32_t mxu = 0;
+    if (info.opcode == isa::Opcode::kFence) {
+        const auto fence = isa::Fence::decode(words);
+        require(fence.unit < isa::kUnitNames.size(), "a fence in no unit");
+        unit = static_cast<isa::Unit>(fence.unit), mxu = fence.mxu;
+    } else if (info.opcode == isa::Opcode::kReadWeights) {
+        mxu = isa::ReadWeights::decode(words).mxu;
+    } else if (info.opcode == isa::Opcode::kMatmul) {
+        mxu = isa::Matmul::decode(words).mxu;
     }
-    const isa::Header header = isa::Nop::decode(words).header;
-    if (!ready(header)) return false;
-    if (info.opcode == isa::Opcode::kHalt) {
-        for (const Unit& unit : units_)
-            if (!unit.queue.empty()) return false;
-        halted_ = true;
-    } else {
-        require(info.opcode == isa::Opcode::kNop, "scalar instructions are not interpreted");
+    require(mxu < chip_.mxu.count, "an array that the core does not have");
+    if (unit == isa::Unit::kDmaIn) return {1};
+    if (unit == isa::Unit::kDmaOut) return {2};
+    if (unit == isa::Unit::kVector) return {3};
+    if (unit == isa::Unit::kWeights) return {kFirstArray + 2 * mxu};
+    if (info.opcode != isa::Opcode::kSetWindow) return {kFirstArray + 2 * mxu + 1};
+    std::vector<uint32_t> all;
+    for (uint32_t array = 0; array < chip_.mxu.count; ++array)
+        all.push_back(kFirstArray + 2 * array + 1);
+    return all;
+}
+
+/// The instruction at work has left the queue, whether it waits for flags or runs.
+bool IsaInterpreter::has_room(const Unit& unit, uint32_t number) const {
+    const size_t at_work = !is_array(number) && !unit.started.empty() ? 0 : 1;
+    return unit.queue.size() < chip_.sequencer.queue_entries + at_work;
+}
+
+bool IsaInterpreter::dispatch(Core& core, const isa::Words& words) {
+    const auto units = units_of(words);
+    for (const uint32_t unit : units)
+        if (!has_room(core.units[unit], unit)) return false;
+    Execution e;
+    e.index = core.pc++;
+    e.words = words;
+    e.base = core.scalars[base_of(words)];
+    if (info_of(words).opcode == isa::Opcode::kSetWindow) {
+        const isa::Header h = isa::header_of(words);
+        require(h.wait_a == 0 && h.wait_b == 0 && h.signal_a == 0 && h.signal_b == 0,
+                "a set_window with flags");
     }
-    finish(pc_++, header);
+    for (const uint32_t unit : units) core.units[unit].queue.push_back(e);
     return true;
 }
 
-bool IsaInterpreter::ready(const isa::Header& header) const {
-    const auto count = [&](uint8_t flag) { return flag == 0 ? 2 : flags_[flag]; };
+bool IsaInterpreter::run_scalar(Core& core, uint32_t number, isa::Opcode opcode,
+                                const isa::Words& words) {
+    const isa::Header header = isa::header_of(words);
+    if (!ready(core, header)) return false;
+    const uint32_t index = core.pc;
+    int64_t next = index + 1;
+    if (opcode == isa::Opcode::kHalt) {
+        for (const Unit& unit : core.units)
+            if (!unit.queue.empty() || !unit.started.empty()) return false;
+        core.halted = true;
+    } else if (opcode == isa::Opcode::kSetScalar) {
+        const auto op = isa::SetScalar::decode(words);
+        core.scalars[op.rd] = op.imm;
+    } else if (opcode == isa::Opcode::kAddScalar) {
+        const auto op = isa::AddScalar::decode(words);
+        core.scalars[op.rd] = core.scalars[op.rs] + static_cast<uint64_t>(int64_t{op.imm});
+    } else if (opcode == isa::Opcode::kBranchNonzero) {
+        const auto op = isa::BranchNonzero::decode(words);
+        if (core.scalars[op.rs] != 0) next = int64_t{index} + op.offset;
+    }
+    core.scalars[0] = 0;
+    require(next >= 0, "a branch ahead of the program");
+    core.pc = static_cast<uint32_t>(next);
+    take(core, header);
+    retire(number, index, words);
+    return true;
+}
+
+// ---- flags
+
+bool IsaInterpreter::ready(const Core& core, const isa::Header& header) {
+    const auto count = [&](uint8_t flag) { return flag == 0 ? 2 : core.flags[flag]; };
     if (header.wait_a == header.wait_b) return count(header.wait_a) >= 2;
     return count(header.wait_a) >= 1 && count(header.wait_b) >= 1;
 }
 
-void IsaInterpreter::finish(uint32_t index, const isa::Header& header) {
+void IsaInterpreter::take(Core& core, const isa::Header& header) {
     for (const uint8_t flag : {header.wait_a, header.wait_b})
-        if (flag != 0) --flags_[flag];
-    for (const uint8_t flag : {header.signal_a, header.signal_b})
-        if (flag != 0) ++flags_[flag];
-    if (on_retire) on_retire(index);
+        if (flag != 0) --core.flags[flag];
 }
 
-bool IsaInterpreter::execute(int unit, uint32_t index) {
-    const isa::Words& words = program_.instructions[index];
-    switch (info_of(words).opcode) {
-        case isa::Opcode::kReadHost:
-        case isa::Opcode::kReadMemory:
-        case isa::Opcode::kWriteHost:
-            transfer(index);
-            break;
-        case isa::Opcode::kReadWeights:
-            if (!read_weights(index)) return false;
-            if (units_[static_cast<size_t>(unit)].progress != 0) return true;
-            break;
-        case isa::Opcode::kSetWindow:
-            window_ = isa::SetWindow::decode(words).geometry;
-            break;
-        case isa::Opcode::kMatmul:
-            if (!matmul(index)) return false;
-            break;
-        case isa::Opcode::kActivate:
-            activate(index);
-            break;
-        case isa::Opcode::kAdd:
-            add(index);
-            break;
-        case isa::Opcode::kSetPoolWindow:
-            pool_window_ = isa::SetPoolWindow::decode(words).geometry;
-            break;
-        case isa::Opcode::kPool:
-            pool(index);
-            break;
-        case isa::Opcode::kSoftmax:
-            softmax(index);
-            break;
-        default:
-            throw std::runtime_error("instruction is not interpreted");
+void IsaInterpreter::retire(uint32_t core, uint32_t index, const isa::Words& words) {
+    if (on_retire) on_retire(core, index);
+    const isa::Header header = isa::header_of(words);
+    require(header.core <= cores_.size(), "a flag of a core that takes no part");
+    Core& other = cores_[header.core == 0 ? core : header.core - 1u];
+    if (header.signal_a != 0) ++cores_[core].flags[header.signal_a];
+    if (header.signal_b != 0) ++other.flags[header.signal_b];
+}
+
+// ---- units
+
+bool IsaInterpreter::start(Core& core, uint32_t number) {
+    Unit& unit = core.units[number];
+    if (unit.started.size() >= (is_array(number) ? kInFlight : 1)) return false;
+    Execution& e = unit.queue.front();
+    const isa::Header header = isa::header_of(e.words);
+    if (!ready(core, header)) return false;
+    const auto opcode = info_of(e.words).opcode;
+    if (opcode == isa::Opcode::kMatmul) {
+        const auto m = isa::Matmul::decode(e.words);
+        if (m.new_weights != 0 && core.memories.fifo_empty(m.mxu)) return false;
+        core.memories.begin_matmul(e);
+        e.window = unit.window;
     }
-    units_[static_cast<size_t>(unit)].queue.pop_front();
-    finish(index, isa::Nop::decode(words).header);
+    take(core, header);
+    if (opcode == isa::Opcode::kSetWindow) {  // done at once, products may be in flight
+        unit.window = isa::SetWindow::decode(e.words).geometry;
+        unit.queue.pop_front();
+        return true;
+    }
+    if (!late()) core.memories.read(e);
+    unit.started.push_back(std::move(e));
+    unit.queue.pop_front();
     return true;
 }
 
-int8_t& IsaInterpreter::at(uint64_t address) {
-    require(address < buffer_.size(), "address beyond the unified buffer");
-    return reinterpret_cast<int8_t&>(buffer_[address]);
-}
-
-int8_t IsaInterpreter::value(uint64_t address) const {
-    require(address < buffer_.size(), "address beyond the unified buffer");
-    return static_cast<int8_t>(buffer_[address]);
-}
-
-int32_t IsaInterpreter::word(uint32_t address) const {
-    require(address % 4 == 0 && uint64_t{address} + 4 <= buffer_.size(), "parameter address");
-    int32_t result;
-    std::memcpy(&result, buffer_.data() + address, 4);
-    return result;
-}
-
-void IsaInterpreter::transfer(uint32_t index) {
-    // The transfers have the same fields.
-    const auto t = isa::ReadHost::decode(program_.instructions[index]);
-    const auto opcode = info_of(program_.instructions[index]).opcode;
-    for (uint32_t i = 0; i < t.bytes; ++i) {
-        const size_t from = size_t{t.offset} + i;
-        if (opcode == isa::Opcode::kReadHost) {
-            require(t.base == 2, "base register of the inputs");
-            at(t.ub_addr + uint64_t{i}) = host_in_.at(from);
-        } else if (opcode == isa::Opcode::kReadMemory) {
-            require(t.base == 1, "base register of the data");
-            at(t.ub_addr + uint64_t{i}) = static_cast<int8_t>(program_.data.at(from));
-        } else {
-            require(t.base == 3, "base register of the outputs");
-            host_out_.at(from) = value(t.ub_addr + uint64_t{i});
-        }
+/// In order, so that a fence finishes behind all that stands before it.
+bool IsaInterpreter::finish(Core& core, uint32_t number, uint32_t unit_number) {
+    Unit& unit = core.units[unit_number];
+    Execution& e = unit.started.front();
+    if (is_weights(unit_number) && info_of(e.words).opcode == isa::Opcode::kReadWeights) {
+        const auto r = isa::ReadWeights::decode(e.words);
+        require(r.tiles >= 1, "read_weights without tiles");
+        if (core.memories.fifo_full(r.mxu)) return false;
+        core.memories.fetch_tile(e, unit.tiles);
+        if (++unit.tiles < r.tiles) return true;
+        unit.tiles = 0;
     }
-}
-
-/// One tile per step, so that fetching and computing interleave.
-bool IsaInterpreter::read_weights(uint32_t index) {
-    const auto r = isa::ReadWeights::decode(program_.instructions[index]);
-    require(r.base == 1 && r.tiles >= 1, "read_weights");
-    if (fifo_.size() >= chip_.mxu.weight_fifo_tiles) return false;
-    uint32_t& progress = units_[static_cast<size_t>(isa::Unit::kWeights)].progress;
-    const uint64_t first = r.offset + progress * chip_.tile_bytes();
-    require(first + chip_.tile_bytes() <= program_.data.size(), "weights beyond the data");
-    const auto begin = program_.data.begin() + static_cast<ptrdiff_t>(first);
-    fifo_.emplace_back(begin, begin + static_cast<ptrdiff_t>(chip_.tile_bytes()));
-    progress = progress + 1 == r.tiles ? 0 : progress + 1;
+    if (!e.has_read) core.memories.read(e);
+    core.memories.write(e);
+    const uint32_t index = e.index;
+    const isa::Words words = e.words;
+    unit.started.pop_front();
+    retire(number, index, words);
     return true;
 }
 
-int8_t IsaInterpreter::element(const isa::Matmul& m, uint64_t position, uint32_t k) const {
-    const isa::Geometry& g = window_;
-    const uint64_t image = position / (uint64_t{g.out_height} * g.out_width);
-    const auto oh = static_cast<int64_t>(position / g.out_width % g.out_height);
-    const auto ow = static_cast<int64_t>(position % g.out_width);
-    const uint32_t channel = k % g.channels, kw = k / g.channels % g.kernel_w,
-                   kh = k / (g.channels * g.kernel_w);
-    const int64_t ih = oh * g.stride_h + int64_t{kh} * g.dilation_h - g.pad_top;
-    const int64_t iw = ow * g.stride_w + int64_t{kw} * g.dilation_w - g.pad_left;
-    if (ih < 0 || ih >= g.in_height || iw < 0 || iw >= g.in_width) return g.pad_value;
-    return value(m.ub_addr + image * g.image_stride +
-                 static_cast<uint64_t>(ih * g.in_width + iw) * g.pixel_stride + channel);
+// ---- what is left
+
+uint64_t IsaInterpreter::macs() const {
+    uint64_t macs = 0;
+    for (const Core& core : cores_) macs += core.memories.macs();
+    return macs;
 }
 
-bool IsaInterpreter::matmul(uint32_t index) {
-    const auto m = isa::Matmul::decode(program_.instructions[index]);
-    const auto& mxu = chip_.mxu;
-    require(m.rows >= 1 && m.k_len >= 1 && m.k_len <= mxu.rows && m.n_len <= mxu.cols, "matmul");
-    require(uint32_t{m.acc_addr} + m.rows <= mxu.accumulator_rows, "accumulator rows");
-    require(m.k_start + m.k_len <= uint32_t{window_.kernel_h} * window_.kernel_w * window_.channels,
-            "reduction beyond the window");
-    if (m.new_weights != 0) {
-        if (fifo_.empty()) return false;
-        tile_ = std::move(fifo_.front());
-        fifo_.pop_front();
-    }
-    std::vector<int32_t> sums(mxu.cols);
-    for (uint32_t i = 0; i < m.rows; ++i) {
-        std::fill(sums.begin(), sums.end(), 0);
-        for (uint32_t k = 0; k < m.k_len; ++k) {
-            const int x = element(m, uint64_t{m.row_start} + i, m.k_start + k);
-            const int8_t* weights = &tile_.at(size_t{k} * mxu.cols);
-            for (uint32_t c = 0; c < mxu.cols; ++c) sums[c] += x * weights[c];
-        }
-        int32_t* row = &accumulators_[size_t{m.acc_addr + i} * mxu.cols];
-        for (uint32_t c = 0; c < mxu.cols; ++c)
-            row[c] = static_cast<int32_t>((m.accumulate != 0 ? static_cast<uint32_t>(row[c]) : 0u) +
-                                          static_cast<uint32_t>(sums[c]));
-    }
-    macs_ += uint64_t{m.rows} * m.k_len * m.n_len;
-    return true;
+std::string IsaInterpreter::unit_name(uint32_t core, uint32_t unit) const {
+    const std::string prefix = "core" + std::to_string(core) + ".";
+    if (unit >= kFirstArray)
+        return prefix + (unit % 2 == 0 ? "weights" : "mxu") +
+               std::to_string((unit - kFirstArray) / 2);
+    constexpr const char* kNames[] = {"sequencer", "dma_in", "dma_out", "vector"};
+    return prefix + kNames[unit];
 }
 
-void IsaInterpreter::activate(uint32_t index) {
-    const auto a = isa::Activate::decode(program_.instructions[index]);
-    require(a.cols >= 1 && a.cols <= chip_.mxu.cols && a.rows >= 1, "activate");
-    NaiveOutput output;
-    output.zero_point = a.zero_point, output.low = a.clamp_min, output.high = a.clamp_max;
-    output.rounding = a.rounding != 0 ? NaiveRounding::kGemmlowp : NaiveRounding::kSingle;
-    std::vector<uint32_t> bias;
-    for (uint32_t c = 0; c < a.cols; ++c) {
-        const uint32_t params = a.params_addr + 12 * c;
-        bias.push_back(static_cast<uint32_t>(word(params)));
-        const int32_t multiplier = word(params + 4);
-        output.scales.push_back({std::bit_cast<float>(multiplier), multiplier, word(params + 8)});
+std::string IsaInterpreter::left_over() const {
+    std::string text;
+    for (uint32_t c = 0; c < cores_.size(); ++c) {
+        const Core& core = cores_[c];
+        for (size_t flag = 1; flag < core.flags.size(); ++flag)
+            if (core.flags[flag] != 0)
+                text += "core" + std::to_string(c) + " flag " + std::to_string(flag) + ": " +
+                        std::to_string(core.flags[flag]) + "; ";
+        if (core.memories.tiles_left() != 0)
+            text += std::to_string(core.memories.tiles_left()) + " tiles; ";
     }
-    for (uint32_t i = 0; i < a.rows; ++i)
-        for (uint32_t c = 0; c < a.cols; ++c) {
-            const auto sum = static_cast<uint32_t>(
-                accumulators_.at(size_t{a.acc_addr + i} * chip_.mxu.cols + c));
-            at(a.ub_addr + uint64_t{i} * a.row_stride + c) =
-                output.finish(static_cast<int32_t>(sum + bias[c]), static_cast<int>(c));
-        }
+    return text;
 }
 
-void IsaInterpreter::add(uint32_t index) {
-    const auto op = isa::Add::decode(program_.instructions[index]);
-    const auto p = [&](uint32_t i) { return word(op.params_addr + 4 * i); };
-    const auto scale = [&](uint32_t i) {
-        return NaiveScale{std::bit_cast<float>(p(i)), p(i), p(i + 1)};
-    };
-    NaiveOutput output{{scale(7)},
-                       p(2),
-                       p(9),
-                       p(10),
-                       op.rounding != 0 ? NaiveRounding::kGemmlowp : NaiveRounding::kSingle};
-    Int8s a, b;
-    for (uint64_t i = 0; i < op.count; ++i) {
-        a.push_back(value(op.a_addr + i));
-        b.push_back(value(op.b_addr + i));
-    }
-    const Int8s sums = naive_add(a, b, p(0), p(1), scale(3), scale(5), output);
-    for (uint64_t i = 0; i < op.count; ++i) at(op.out_addr + i) = sums[i];
-}
-
-void IsaInterpreter::pool(uint32_t index) {
-    const auto op = isa::Pool::decode(program_.instructions[index]);
-    const isa::Geometry& g = pool_window_;
-    NaiveWindow w;
-    w.batch = op.images, w.in_h = g.in_height, w.in_w = g.in_width, w.in_c = g.channels;
-    w.out_h = g.out_height, w.out_w = g.out_width, w.kernel_h = g.kernel_h, w.kernel_w = g.kernel_w;
-    w.stride_h = g.stride_h, w.stride_w = g.stride_w, w.pad_top = g.pad_top,
-    w.pad_left = g.pad_left;
-    require(g.pixel_stride == g.channels, "a pool takes whole pixels");
-    Int8s input;
-    for (uint64_t i = 0; i < uint64_t{op.images} * g.image_stride; ++i)
-        input.push_back(value(op.in_addr + i));
-    Int8s result;
-    if (op.kind == 2) {
-        const NaiveOutput output{
-            {{std::bit_cast<float>(word(op.params_addr + 4)), word(op.params_addr + 4),
-              word(op.params_addr + 8)}},
-            op.zero_point,
-            op.clamp_min,
-            op.clamp_max,
-            op.rounding != 0 ? NaiveRounding::kGemmlowp : NaiveRounding::kSingle};
-        // A mean is a depthwise convolution with ones.
-        const std::vector<int32_t> bias(g.channels, word(op.params_addr));
-        result = naive_depthwise(
-            w, input, 0, Int8s(size_t{g.kernel_h} * g.kernel_w * g.channels, 1), bias, 1, output);
-    } else {
-        result = op.kind == 0 ? naive_max_pool(w, input, op.clamp_min, op.clamp_max)
-                              : naive_average_pool(w, input, op.clamp_min, op.clamp_max);
-    }
-    for (size_t i = 0; i < result.size(); ++i) at(op.out_addr + i) = result[i];
-}
-
-void IsaInterpreter::softmax(uint32_t index) {
-    const auto op = isa::Softmax::decode(program_.instructions[index]);
-    for (uint64_t row = 0; row < op.rows; ++row) {
-        Int8s x;
-        for (uint64_t c = 0; c < op.cols; ++c) x.push_back(value(op.in_addr + row * op.cols + c));
-        const int largest = *std::max_element(x.begin(), x.end());
-        const auto exponential = [&](int8_t v) {
-            return std::bit_cast<float>(
-                word(op.params_addr + 4 * static_cast<uint32_t>(largest - v)));
+std::string IsaInterpreter::who_waits() const {
+    std::string text;
+    for (uint32_t c = 0; c < cores_.size(); ++c) {
+        const Core& core = cores_[c];
+        const auto tell = [&](uint32_t unit, uint32_t index, const isa::Words& words) {
+            const isa::Header h = isa::header_of(words);
+            text += unit_name(c, unit) + " at " + std::to_string(index) + " " +
+                    std::string(info_of(words).name);
+            for (const uint8_t flag : {h.wait_a, h.wait_b})
+                if (flag != 0)
+                    text += ", flag " + std::to_string(flag) + " (" +
+                            std::to_string(core.flags[flag]) + ")";
+            text += "; ";
         };
-        float sum = 0;
-        for (const int8_t v : x) sum += exponential(v);
-        const float inverse = 256.0f / sum;
-        for (uint64_t c = 0; c < op.cols; ++c) {
-            const float scaled = exponential(x[c]) * inverse + 0.5f;
-            const int rounded = scaled > 0 ? static_cast<int>(std::min(scaled, 1000.0f)) : 0;
-            at(op.out_addr + row * op.cols + c) = static_cast<int8_t>(std::min(rounded - 128, 127));
+        if (!core.halted && core.pc < core.program->instructions.size())
+            tell(0, core.pc, core.program->instructions[core.pc]);
+        for (uint32_t u = 1; u < core.units.size(); ++u) {
+            const Unit& unit = core.units[u];
+            if (!unit.started.empty())
+                tell(u, unit.started.front().index, unit.started.front().words);
+            if (!unit.queue.empty()) tell(u, unit.queue.front().index, unit.queue.front().words);
         }
     }
+    return text;
 }
 
 }  // namespace tandem::testing

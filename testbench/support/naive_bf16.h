@@ -68,4 +68,12 @@ inline uint32_t sum4(const std::vector<uint32_t>& addends) {
     return bits(largest);
 }
 
+/// fp32 to bf16, half to even.
+inline uint16_t narrow(uint32_t fp32) {
+    if (std::isnan(value(fp32))) return kNan >> 16;
+    const uint32_t rest = fp32 & 0xffff, kept = fp32 >> 16;
+    const bool up = rest > 0x8000 || (rest == 0x8000 && (kept & 1) != 0);
+    return static_cast<uint16_t>(kept + (up ? 1 : 0));
+}
+
 }  // namespace tandem::testbench::naive_bf16

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
+#include "compiler/graph/operators.h"
 #include "testbench/support/naive_ops.h"
 
 namespace tandem::testing {
@@ -13,53 +15,70 @@ namespace {
 
 using namespace compiler;
 
-Int8s int8_data(const Tensor& tensor) {
-    Int8s values(tensor.data.size());
-    std::memcpy(values.data(), tensor.data.data(), values.size());
+template <class T>
+std::vector<T> constant(const Tensor& tensor) {
+    if (!tensor.has_data()) throw std::logic_error("no values of '" + tensor.name + "'");
+    std::vector<T> values(tensor.bytes().size() / sizeof(T));
+    std::memcpy(values.data(), tensor.bytes().data(), tensor.bytes().size());
     return values;
 }
 
 std::vector<int32_t> bias_data(const Graph& graph, const Node& node) {
-    if (node.inputs.size() < 3) return {};
-    const Tensor& tensor = graph.input(node, 2);
-    std::vector<int32_t> values(tensor.data.size() / 4);
-    std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
+    return node.inputs.size() < 3 ? std::vector<int32_t>{}
+                                  : constant<int32_t>(graph.input(node, 2));
+}
+
+/// The words of raw bytes, and back.
+std::vector<uint16_t> words(const Int8s& bytes) {
+    std::vector<uint16_t> values(bytes.size() / 2);
+    std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
 }
-
-/// Padding before the first element along one axis.
-int padding_before(int in, int out, int kernel, int stride, int dilation, Padding padding) {
-    if (padding == Padding::kValid) return 0;
-    const int covered = (out - 1) * stride + (kernel - 1) * dilation + 1;
-    return covered > in ? (covered - in) / 2 : 0;
+Int8s raw(const std::vector<uint16_t>& values) {
+    Int8s bytes(values.size() * 2);
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return bytes;
 }
 
-NaiveWindow window(const Tensor& in, const Tensor& out, int kernel_h, int kernel_w,
-                   const Sliding& s) {
+int number(int64_t value) { return static_cast<int>(value); }
+
+/// Stride, dilation and padding as the node has them; one, one and none where it has not.
+NaiveWindow window_of(const Tensor& in, const Tensor& out, const Node& node, int64_t kernel_h,
+                      int64_t kernel_w) {
+    const auto pair = [&](const char* name, size_t i, int missing) {
+        const auto found = node.attributes.find(name);
+        return found == node.attributes.end()
+                   ? missing
+                   : number(std::get<std::vector<int64_t>>(found->second).at(i));
+    };
     NaiveWindow w;
-    w.batch = in.shape[0], w.in_h = in.shape[1], w.in_w = in.shape[2], w.in_c = in.shape[3];
-    w.out_h = out.shape[1], w.out_w = out.shape[2];
-    w.kernel_h = kernel_h, w.kernel_w = kernel_w;
-    w.stride_h = s.stride_h, w.stride_w = s.stride_w;
-    w.dilation_h = s.dilation_h, w.dilation_w = s.dilation_w;
-    w.pad_top = padding_before(w.in_h, w.out_h, kernel_h, s.stride_h, s.dilation_h, s.padding);
-    w.pad_left = padding_before(w.in_w, w.out_w, kernel_w, s.stride_w, s.dilation_w, s.padding);
+    w.batch = number(in.shape[0]), w.in_h = number(in.shape[1]);
+    w.in_w = number(in.shape[2]), w.in_c = number(in.shape[3]);
+    w.out_h = number(out.shape[1]), w.out_w = number(out.shape[2]);
+    w.kernel_h = number(kernel_h), w.kernel_w = number(kernel_w);
+    w.stride_h = pair("stride", 0, 1), w.stride_w = pair("stride", 1, 1);
+    w.dilation_h = pair("dilation", 0, 1), w.dilation_w = pair("dilation", 1, 1);
+    w.pad_top = pair("padding", 0, 0), w.pad_left = pair("padding", 1, 0);
     return w;
 }
 
 class Runner {
   public:
-    Runner(const Graph& graph, NaiveRounding rounding)
-        : graph_(graph), rounding_(rounding), values_(graph.tensors.size()) {}
+    Runner(const Graph& graph, NaiveRounding rounding, const NaiveArray& array,
+           const NaiveEdges& edges)
+        : graph_(graph),
+          rounding_(rounding),
+          array_(array),
+          edges_(edges),
+          values_(graph.tensors.size()) {}
 
     std::vector<Int8s> run(const std::vector<Int8s>& inputs) {
         for (size_t i = 0; i < inputs.size(); ++i) values_.at(graph_.inputs.at(i)) = inputs[i];
         std::vector<Int8s> results;
         for (const Node& node : graph_.nodes) {
             node_ = &node;
-            Int8s value = std::visit([this](const auto& a) { return compute(a); }, node.attributes);
-            results.push_back(value);
-            values_[node.outputs[0]] = std::move(value);
+            results.push_back(compute());
+            values_[node.outputs[0]] = results.back();
         }
         return results;
     }
@@ -68,8 +87,45 @@ class Runner {
     const Tensor& in(size_t i = 0) const { return graph_.input(*node_, i); }
     const Tensor& out() const { return graph_.output(*node_); }
     const Int8s& value(size_t i = 0) const { return values_[node_->inputs[i]]; }
+    bool is_bf16() const { return in().type == ElementType::kBf16; }
 
-    NaiveOutput output(Activation activation) const {
+    Int8s compute() const {
+        switch (node_->op) {
+            case Operator::kConv2d:
+                return convolution();
+            case Operator::kDepthwiseConv2d:
+                return depthwise();
+            case Operator::kFullyConnected:
+                return fully_connected();
+            case Operator::kGroupedMatmul:
+                return grouped_matmul();
+            case Operator::kAdd:
+                return add(1, activation(*node_));
+            case Operator::kVector: {
+                Int8s sum = add(0, Activation::kNone);
+                sum.resize(out().elements());
+                return sum;
+            }
+            case Operator::kAveragePool2d:
+            case Operator::kMaxPool2d:
+                return pool();
+            case Operator::kMean:
+                return mean();
+            case Operator::kPool:
+                return {value().begin(),
+                        value().begin() + static_cast<ptrdiff_t>(out().elements())};
+            case Operator::kSoftmax:
+                return naive_softmax(value(), number(in().shape.back()), in().scale(),
+                                     real_attribute(*node_, "beta"));
+            case Operator::kReshape:
+                return value();
+            case Operator::kEdge:
+                return edges_.at(node_->outputs[0]);
+        }
+        throw std::logic_error("an operator without an oracle");
+    }
+
+    NaiveOutput output(Activation fused) const {
         NaiveOutput o;
         o.zero_point = out().zero_point();
         o.rounding = rounding_;
@@ -80,16 +136,16 @@ class Runner {
                                             : std::nearbyint(steps)) +
                    o.zero_point;
         };
-        if (activation == Activation::kNone) return o;
-        const float bottom = activation == Activation::kReluN1To1 ? -1.0f : 0.0f;
+        if (fused == Activation::kNone) return o;
+        const float bottom = fused == Activation::kReluN1To1 ? -1.0f : 0.0f;
         o.low = std::max(o.low, level(bottom));
-        if (activation == Activation::kRelu6) o.high = std::min(o.high, level(6.0f));
-        if (activation == Activation::kReluN1To1) o.high = std::min(o.high, level(1.0f));
+        if (fused == Activation::kRelu6) o.high = std::min(o.high, level(6.0f));
+        if (fused == Activation::kReluN1To1) o.high = std::min(o.high, level(1.0f));
         return o;
     }
 
-    NaiveOutput channel_output(Activation activation) const {
-        NaiveOutput o = output(activation);
+    NaiveOutput channel_output(Activation fused) const {
+        NaiveOutput o = output(fused);
         for (const float weight_scale : in(1).quantization.scales) {
             NaiveScale s =
                 naive_quantise(double{in().scale()} * double{weight_scale} / double{out().scale()});
@@ -99,50 +155,77 @@ class Runner {
         return o;
     }
 
-    Int8s compute(const ConvAttributes& a) const {
-        const auto& w = in(1).shape;
-        return naive_conv(window(in(), out(), w[1], w[2], a.sliding), value(), in().zero_point(),
-                          int8_data(in(1)), bias_data(graph_, *node_), w[0], in().shape[3] / w[3],
-                          channel_output(a.activation));
+    Int8s convolution() const {
+        const Shape& w = in(1).shape;
+        const NaiveWindow window = window_of(in(), out(), *node_, w[1], w[2]);
+        const int groups = number(in().shape[3] / w[3]);
+        if (is_bf16())
+            return raw(naive_conv_bf16(window, words(value()), constant<uint16_t>(in(1)),
+                                       number(w[0]), groups, array_));
+        return naive_conv(window, value(), in().zero_point(), constant<int8_t>(in(1)),
+                          bias_data(graph_, *node_), number(w[0]), groups,
+                          channel_output(activation(*node_)));
     }
 
-    Int8s compute(const DepthwiseAttributes& a) const {
-        const auto& w = in(1).shape;
-        return naive_depthwise(window(in(), out(), w[1], w[2], a.sliding), value(),
-                               in().zero_point(), int8_data(in(1)), bias_data(graph_, *node_),
-                               a.depth_multiplier, channel_output(a.activation));
+    Int8s depthwise() const {
+        const Shape& w = in(1).shape;
+        return naive_depthwise(window_of(in(), out(), *node_, w[1], w[2]), value(),
+                               in().zero_point(), constant<int8_t>(in(1)),
+                               bias_data(graph_, *node_), number(w[3] / in().shape[3]),
+                               channel_output(activation(*node_)));
     }
 
-    Int8s compute(const FullyConnectedAttributes& a) const {
-        return naive_fully_connected(value(), in().zero_point(), int8_data(in(1)), 0,
-                                     bias_data(graph_, *node_), in(1).shape[0],
-                                     channel_output(a.activation));
+    /// Rows of weights one below the other, for one product or several of the same input.
+    Int8s rows_of_weights(int64_t out_c, const NaiveOutput& output) const {
+        return naive_fully_connected(value(), in().zero_point(), constant<int8_t>(in(1)), 0,
+                                     bias_data(graph_, *node_), number(out_c), output);
+    }
+    Int8s rows_of_weights_bf16(int64_t out_c) const {
+        NaiveWindow rows;  // each row an image of one pixel
+        rows.in_c = number(in(1).shape.back());
+        rows.batch = number(static_cast<int64_t>(in().elements()) / rows.in_c);
+        return raw(naive_conv_bf16(rows, words(value()), constant<uint16_t>(in(1)), number(out_c),
+                                   1, array_));
     }
 
-    Int8s compute(const AddAttributes& a) const {
-        const double twice_max = 2.0 * std::max(in(0).scale(), in(1).scale());
+    Int8s fully_connected() const {
+        const int64_t out_c = in(1).shape[0];
+        return is_bf16() ? rows_of_weights_bf16(out_c)
+                         : rows_of_weights(out_c, channel_output(activation(*node_)));
+    }
+
+    Int8s grouped_matmul() const {
+        const int64_t out_c = in(1).shape[0] * in(1).shape[1];
+        return is_bf16() ? rows_of_weights_bf16(out_c)
+                         : rows_of_weights(out_c, channel_output(Activation::kNone));
+    }
+
+    /// The first input and the one at `second`, which may be the first one again.
+    Int8s add(size_t second, Activation fused) const {
+        const double twice_max = 2.0 * std::max(in(0).scale(), in(second).scale());
         NaiveScale scale_a = naive_quantise(in(0).scale() / twice_max);
-        NaiveScale scale_b = naive_quantise(in(1).scale() / twice_max);
+        NaiveScale scale_b = naive_quantise(in(second).scale() / twice_max);
         scale_a.single = in(0).scale() / out().scale();
-        scale_b.single = in(1).scale() / out().scale();
-        NaiveOutput o = output(a.activation);
+        scale_b.single = in(second).scale() / out().scale();
+        NaiveOutput o = output(fused);
         o.scales = {naive_quantise(twice_max / ((1 << 20) * double{out().scale()}))};
-        return naive_add(value(0), value(1), in(0).zero_point(), in(1).zero_point(), scale_a,
-                         scale_b, o);
+        return naive_add(value(0), value(second), in(0).zero_point(), in(second).zero_point(),
+                         scale_a, scale_b, o);
     }
 
-    Int8s compute(const PoolAttributes& a) const {
-        const NaiveWindow w = window(in(), out(), a.filter_h, a.filter_w, a.sliding);
-        const NaiveOutput o = output(a.activation);
+    Int8s pool() const {
+        const auto& filter = integers_attribute(*node_, "filter");
+        const NaiveWindow w = window_of(in(), out(), *node_, filter[0], filter[1]);
+        const NaiveOutput o = output(activation(*node_));
         return node_->op == Operator::kMaxPool2d ? naive_max_pool(w, value(), o.low, o.high)
                                                  : naive_average_pool(w, value(), o.low, o.high);
     }
 
     /// gemmlowp: the count is divided into the Q31 multiplier, as TFLite does; single: into the
     /// scale.
-    Int8s compute(const MeanAttributes&) const {
-        const auto& s = in().shape;
-        const int count = s[1] * s[2];
+    Int8s mean() const {
+        const Shape& s = in().shape;
+        const int count = number(s[1] * s[2]);
         NaiveScale scale = naive_quantise(double{in().scale()} / double{out().scale()});
         int bits = 63;
         while (bits > 0 && (uint64_t{static_cast<uint32_t>(count)} >> bits) == 0) --bits;
@@ -164,14 +247,10 @@ class Runner {
         return result;
     }
 
-    Int8s compute(const ReshapeAttributes&) const { return value(); }
-
-    Int8s compute(const SoftmaxAttributes& a) const {
-        return naive_softmax(value(), in().shape.back(), in().scale(), a.beta);
-    }
-
     const Graph& graph_;
     NaiveRounding rounding_;
+    const NaiveArray& array_;
+    const NaiveEdges& edges_;
     std::vector<Int8s> values_;
     const Node* node_ = nullptr;
 };
@@ -179,8 +258,9 @@ class Runner {
 }  // namespace
 
 std::vector<Int8s> naive_run(const Graph& graph, const std::vector<Int8s>& inputs,
-                             NaiveRounding rounding) {
-    return Runner(graph, rounding).run(inputs);
+                             NaiveRounding rounding, const NaiveArray& array,
+                             const NaiveEdges& edges) {
+    return Runner(graph, rounding, array, edges).run(inputs);
 }
 
 }  // namespace tandem::testing

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle for int8 networks: plain loops over one sample, sharing nothing with the machine's
-// arithmetic in arch/numerics.h. Two conventions of TFLite: `single` as XNNPACK computes (fp32
+// The oracle for graphs: plain loops over one sample, sharing nothing with the machine's
+// arithmetic in arch/. Two conventions of TFLite: `single` as XNNPACK computes (fp32
 // scale, one rounding, half to even) and `gemmlowp` as the portable kernels do (Q31 scale, two
 // roundings).
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "compiler/graph/graph.h"
@@ -74,8 +75,27 @@ int32_t naive_two_roundings(int32_t accumulator, int32_t multiplier, int32_t shi
 /// Q31 multiplier and shift of a real factor, as TFLite quantises it.
 NaiveScale naive_quantise(double real);
 
-/// Outputs of every node for one sample, in node order; `inputs` as Graph::inputs.
+/// The array that bf16 sums depend on: its rows, and whether four products are summed with one
+/// rounding.
+struct NaiveArray {
+    int rows = 1;
+    bool sum4 = false;
+};
+
+/// bf16 in, weights as naive_conv's and out, in the array's order: k runs over taps and channels,
+/// padding is zero; the rows of a weight tile are summed from zero in fp32, one after the other or
+/// four at a time, then the tile's sum is added to that of the tiles before.
+std::vector<uint16_t> naive_conv_bf16(const NaiveWindow& window, const std::vector<uint16_t>& input,
+                                      const std::vector<uint16_t>& weights, int out_c, int groups,
+                                      const NaiveArray& array);
+
+/// Values of the outputs of EDGE, which come from nowhere else.
+using NaiveEdges = std::map<compiler::TensorId, Int8s>;
+
+/// Outputs of every node for one sample, in node order; `inputs` as Graph::inputs. Raw bytes: bf16
+/// as two of them, the lower one first.
 std::vector<Int8s> naive_run(const compiler::Graph& graph, const std::vector<Int8s>& inputs,
-                             NaiveRounding rounding);
+                             NaiveRounding rounding, const NaiveArray& array = {},
+                             const NaiveEdges& edges = {});
 
 }  // namespace tandem::testing

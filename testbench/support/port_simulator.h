@@ -12,36 +12,36 @@
 #include <vector>
 
 #include "arch/bf16.h"
-#include "systemc/mxu/mxu_engine.h"
+#include "engine/mxu_engine.h"
 
 namespace tandem::testbench {
 
-class PortSimulator final : public mxu::MxuEngine {
+class PortSimulator final : public engine::MxuEngine {
   public:
-    explicit PortSimulator(mxu::MxuShape shape)
+    explicit PortSimulator(engine::MxuShape shape)
         : shape_(shape), accumulators_(shape.accumulator_rows, std::vector<uint32_t>(shape.cols)) {}
 
     std::string_view name() const override { return "ports"; }
-    mxu::MxuShape shape() const override { return shape_; }
-    void reset(mxu::Cycle cycle) override {
+    engine::MxuShape shape() const override { return shape_; }
+    void reset(engine::Cycle cycle) override {
         tiles_.clear(), blocks_.clear(), reads_.clear(), flights_.clear(), events_.clear();
         beats_.clear(), reading_.clear(), results_.clear();
         held_ = 0;
         edge_ = beat_ready_ = swap_ready_ = cycle;
     }
-    void push_weights(const mxu::WeightTile& tile) override {
+    void push_weights(const engine::WeightTile& tile) override {
         tiles_.push_back({tile.id, tile.from, elements(tile.data), counters(tile.gaps), 0});
     }
-    void push_rows(const mxu::RowBlock& block) override {
+    void push_rows(const engine::RowBlock& block) override {
         blocks_.push_back({block, elements(block.data), counters(block.gaps), 0});
     }
-    void push_read(const mxu::AccumulatorRead& read) override {
+    void push_read(const engine::AccumulatorRead& read) override {
         reads_.push_back({read, counters(read.holds), 0, read.from});
     }
-    std::optional<mxu::MxuEvent> advance(mxu::Cycle until) override {
+    std::optional<engine::MxuEvent> advance(engine::Cycle until) override {
         while (events_.empty() && edge_ < until) step();
         if (events_.empty() || events_.front().cycle >= until) return std::nullopt;
-        const mxu::MxuEvent event = events_.front();
+        const engine::MxuEvent event = events_.front();
         events_.pop_front();
         if (event.kind == Kind::kReadDone) {
             data_ = results_.front();
@@ -56,31 +56,31 @@ class PortSimulator final : public mxu::MxuEngine {
     }
 
   private:
-    using Kind = mxu::MxuEvent::Kind;
+    using Kind = engine::MxuEvent::Kind;
     using Row = std::vector<int32_t>;       // numbers of int8, bits of bf16
     using Counters = std::deque<uint32_t>;  // edges still to wait, of the beats to come
     struct Tile {
         uint64_t id;
-        mxu::Cycle from;
+        engine::Cycle from;
         Row data;
         Counters gaps;
         uint32_t done;
     };
     struct Block {
-        mxu::RowBlock info;
+        engine::RowBlock info;
         Row data;
         Counters gaps;
         uint32_t done;
     };
     struct Read {
-        mxu::AccumulatorRead info;
+        engine::AccumulatorRead info;
         Counters holds;
         uint32_t done;
-        mxu::Cycle next;
+        engine::Cycle next;
     };
     /// A row in the array, or a block without rows behind one.
     struct Flight {
-        mxu::Cycle commit;
+        engine::Cycle commit;
         uint32_t address;
         bool accumulate;
         std::vector<uint32_t> sums;       ///< empty: no row
@@ -156,7 +156,7 @@ class PortSimulator final : public mxu::MxuEngine {
     }
 
     void accept_beat() {
-        const mxu::MxuTiming timing = mxu::timing(shape_);
+        const engine::MxuTiming timing = engine::timing(shape_);
         Tile& tile = tiles_.front();
         next(tile.gaps);
         const auto first =
@@ -174,7 +174,7 @@ class PortSimulator final : public mxu::MxuEngine {
         Block& block = blocks_.front();
         next(block.gaps);
         if (block.done == 0) events_.push_back({edge_, Kind::kBlockStarted, block.info.id});
-        Flight flight{edge_ + mxu::commit_latency(shape_),
+        Flight flight{edge_ + engine::commit_latency(shape_),
                       block.info.acc_addr + block.done,
                       block.info.accumulate,
                       {},
@@ -247,13 +247,13 @@ class PortSimulator final : public mxu::MxuEngine {
             reads_.front().next = std::max(reads_.front().next, edge_ + 1);
     }
 
-    const mxu::MxuShape shape_;
-    mxu::Cycle edge_ = 0, beat_ready_ = 0, swap_ready_ = 0;
+    const engine::MxuShape shape_;
+    engine::Cycle edge_ = 0, beat_ready_ = 0, swap_ready_ = 0;
     std::deque<Tile> tiles_;
     std::deque<Block> blocks_;
     std::deque<Read> reads_;
     std::deque<Flight> flights_;
-    std::deque<mxu::MxuEvent> events_;
+    std::deque<engine::MxuEvent> events_;
     std::vector<Row> beats_, weights_;
     std::vector<std::vector<uint32_t>> accumulators_;
     std::vector<int32_t> reading_, data_;

@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "systemc/mxu/mxu_engine.h"
+#include "engine/mxu_engine.h"
 #include "testbench/support/seeded.h"
 
 namespace tandem::testbench {
 
 /// E.g. "3x5", "8x8_bf16_k4_sum4".
-inline std::string name_of(const mxu::MxuShape& shape) {
+inline std::string name_of(const engine::MxuShape& shape) {
     std::string name = std::to_string(shape.rows) + "x" + std::to_string(shape.cols);
     if (shape.dtype == arch::Dtype::kBf16) name += "_bf16";
     if (shape.pipeline != 1) name += "_k" + std::to_string(shape.pipeline);
@@ -23,14 +23,14 @@ inline std::string name_of(const mxu::MxuShape& shape) {
 
 }  // namespace tandem::testbench
 
-namespace tandem::mxu {
+namespace tandem::engine {
 /// In listings of tests.
 inline void PrintTo(const MxuShape& shape, std::ostream* out) { *out << testbench::name_of(shape); }
-}  // namespace tandem::mxu
+}  // namespace tandem::engine
 
 namespace tandem::testbench {
 
-inline mxu::MxuShape bf16_shape(uint32_t rows, uint32_t cols, uint32_t depth, uint32_t pipeline = 1,
+inline engine::MxuShape bf16_shape(uint32_t rows, uint32_t cols, uint32_t depth, uint32_t pipeline = 1,
                                 bool sum4 = false) {
     return {rows, cols, depth, arch::Dtype::kBf16, pipeline, sum4};
 }
@@ -47,7 +47,7 @@ inline uint16_t random_bf16(Seeded& random) {
 }
 
 /// Elements of the shape's type.
-inline std::vector<std::byte> random_elements(Seeded& random, const mxu::MxuShape& shape,
+inline std::vector<std::byte> random_elements(Seeded& random, const engine::MxuShape& shape,
                                               uint64_t count) {
     std::vector<std::byte> data(count * shape.element_bytes());
     for (uint64_t i = 0; i < count; ++i) {

@@ -21,7 +21,7 @@ inline std::filesystem::path source_dir() {
 class ScratchFile {
   public:
     ScratchFile(const std::string& name, const std::string& content)
-        : path_(std::filesystem::path(testing::TempDir()) /
+        : path_(std::filesystem::path(::testing::TempDir()) /
                 (std::to_string(::getpid()) + "_" + name)) {
         std::ofstream(path_, std::ios::binary) << content;
     }

@@ -13,6 +13,8 @@
 #include <sstream>
 #include <string>
 
+#include "testbench/system/report_schema.h"
+
 namespace tandem::testing {
 
 inline std::string environment(const char* name) {
@@ -65,7 +67,13 @@ class CommandLineTest : public ::testing::Test {
         const auto file = folder_ / "report.json";
         std::filesystem::remove(file);
         auto result = run(arguments + " --json '" + file.string() + "'");
-        if (std::filesystem::exists(file)) result.report = nlohmann::json::parse(read_text(file));
+        if (!std::filesystem::exists(file)) return result;
+        result.report = nlohmann::json::parse(read_text(file));
+        if (result.report.contains("mode")) {  // those of verify have another shape
+            ReportSchema schema(
+                nlohmann::json::parse(read_text(source_dir() / "docs/report.schema.json")));
+            EXPECT_EQ(schema.mistakes(result.report), "") << arguments;
+        }
         return result;
     }
     static std::string digits() {

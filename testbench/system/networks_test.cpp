@@ -80,6 +80,65 @@ TEST_P(NetworksTest, TheNativeHostGivesTheSameAnswersInTheSameCycles) {
     EXPECT_EQ(native.report["units"], riscv.report["units"]);
 }
 
+// On the chip of the test, and, for they take no RTL, on those of the issue of one way.
+TEST_P(NetworksTest, TheDumpWithoutBytesTakesAsLong) {
+    TANDEM_NEEDS_NETWORKS();
+    const std::string file = folder() + "/" + network().file;
+    for (const std::string& on : {chip(), std::string("edge_tpu")}) {
+        ASSERT_EQ(run("compile " + file + " --dump dump --chip " + on).status, 0);
+        const std::string of_one = " --host native --count 1 --chip " + on;
+        const auto functional = run_with_report("run " + file + of_one),
+                   timing = run_with_report("run " + file + of_one + " --mode timing"),
+                   shapes = run_with_report("run dump/graph.tgraph --chip " + on);
+        ASSERT_EQ(shapes.status, 0) << shapes.output;
+        EXPECT_EQ(timing.report["cycles"], functional.report["cycles"]) << on;
+        EXPECT_EQ(shapes.report["cycles"], functional.report["cycles"]) << on;
+        EXPECT_EQ(shapes.report["macs"], functional.report["macs"]) << on;
+        uint64_t cycles = 0;
+        for (const auto& layer : functional.report["layers"])
+            cycles += layer["cycles"].get<uint64_t>();
+        EXPECT_EQ(cycles, functional.report["cycles"]) << on;
+    }
+}
+
+TEST_P(NetworksTest, TheDumpWithBytesGivesTheSameProgram) {
+    TANDEM_NEEDS_NETWORKS();
+    const std::string on = " --chip " + chip();
+    ASSERT_EQ(run("compile " + folder() + "/" + network().file +
+                  " --dump dump --dump-bytes -o first.tpu" + on)
+                  .status,
+              0);
+    const auto result = run("compile dump/graph.tgraph -o second.tpu" + on);
+    ASSERT_EQ(result.status, 0) << result.output;
+    EXPECT_TRUE(read_text(folder_ / "first.tpu") == read_text(folder_ / "second.tpu"));
+}
+
+// The activations of a batch do not fit into 64 KiB: they go through device memory.
+using SpilledNetworkTest = CommandLineTest;
+TEST_F(SpilledNetworkTest, ABatchThatDoesNotFitTheBufferIsRightInEveryByte) {
+    TANDEM_NEEDS_NETWORKS();
+    const std::string folder = environment("TANDEM_MODELS") + "/resnet8-cifar10";
+    uint64_t written_alone = 0;
+    for (const int batch : {1, 3, 12}) {
+        uint64_t cycles = 0;
+        for (const char* backend : {"tlm", "tandem"}) {
+            const auto result = run_with_report(
+                "run " + folder + "/resnet8_int8.tflite --chip test_8x8 --host native --count 12 " +
+                "--batch " + std::to_string(batch) + " --input " + folder +
+                "/inputs/int8.bin --expect " + folder + "/expected/int8.bin --backend " + backend);
+            ASSERT_EQ(result.status, 0) << batch << "\n" << result.output;
+            EXPECT_EQ(result.report["checks"]["compared"], 12 * 10) << batch;
+            EXPECT_EQ(result.report["checks"]["mismatches"], 0) << batch;
+            EXPECT_TRUE(result.report["laws_broken"].empty()) << result.report["laws_broken"];
+            if (cycles == 0) cycles = result.report["cycles"];
+            EXPECT_EQ(result.report["cycles"], cycles) << backend << " against tlm";
+            const uint64_t written = result.report["traffic"]["memory_write"];
+            if (batch == 1) written_alone = written;
+            EXPECT_GE(written, (batch == 12 ? 2 : 1) * written_alone) << "spilled";
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, NetworksTest, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 

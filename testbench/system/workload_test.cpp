@@ -179,8 +179,15 @@ TEST_F(WorkloadTest, ABadTableIsToldWithItsLine) {
 }
 
 TEST_F(WorkloadTest, ALayerThatDoesNotFitIsToldWithItsLine) {
-    expect_table_mistake("Layer, M, N, K\nok, 20, 8, 8\nbig, 10, 20000, 20000\n",
-                         {"x.csv:3", "layer big", "67108864", "test_8x8", "400000000"});
+    // 8125 x 138 tiles of 64 bytes, 96 bytes of parameters for each layer, input and output; each
+    // at a multiple of 64.
+    expect_table_mistake(
+        "Layer, M, N, K\nok, 20, 8, 8\nbig, 1, 1100, 65000\n",
+        {"x.csv:3", "'big'", "device memory", "67108864", "test_8x8", "71826316 bytes"});
+    expect_table_mistake(
+        "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, "
+        "Strides,\nwide, 8, 3000, 3, 3, 30, 8, 1,\n",
+        {"x.csv:2", "'wide'", "unified buffer of 65536 bytes", "test_8x8", "bytes needed"});
 }
 
 TEST_F(WorkloadTest, ABadApplicationIsToldWithItsKey) {
@@ -196,19 +203,34 @@ TEST_F(WorkloadTest, ABadApplicationIsToldWithItsKey) {
     expect_mistake("app.yaml --chip test_8x8 --batch 2", {"--batch"});
 }
 
-TEST_F(WorkloadTest, WhatNeedsDataIsRefused) {
+TEST_F(WorkloadTest, WhatIsAboutANetworksDataIsRefused) {
     for (const char* option :
          {"--input i.bin", "--expect e.bin", "--output o.bin", "--labels l.bin", "--layers l.bin",
-          "--count 2", "--seed 1", "--host native", "--trace t.json", "--wave w.fst",
-          "--inject seed=1", "--rounding gemmlowp"}) {
+          "--count 2", "--host native", "--verbose"}) {
         const std::string name = std::string(option).substr(0, std::string(option).find(' '));
         expect_mistake(std::string("x.csv --chip test_8x8 ") + option, {"x.csv", name});
     }
-    expect_mistake("x.csv --mode functional", {"x.csv", "--mode", "timing", "functional"});
-    expect_mistake("x.csv --backend tandem", {"x.csv", "--backend", "tandem"});
     expect_mistake("x.csv --backend tandem --timing scalesim-ws", {"--backend", "tandem"});
-    expect_mistake("x.csv --backend rtl", {"x.csv", "--backend", "scalesim-ws"});
-    EXPECT_EQ(run("run x.csv --chip test_8x8 --mode timing").status, 0);
+    for (const char* option : {"--seed 1", "--rounding single", "--trace t.json", "--inject seed=1",
+                               "--wave w.fst", "--input i.bin", "--count 1"}) {
+        const std::string name = std::string(option).substr(0, std::string(option).find(' '));
+        expect_mistake(std::string("x.csv --timing scalesim-ws ") + option, {"x.csv", name});
+    }
+    expect_mistake("x.csv --timing scalesim-ws --mode functional", {"x.csv", "--mode"});
+    expect_mistake("x.csv --mode functional --rounding gemmlowp", {"x.csv", "--rounding"});
+    expect_mistake("x.csv --mode timing --backend rtl", {"--mode timing", "--backend tlm"});
+    expect_mistake("x.csv --wave w.fst", {"--wave", "--backend rtl or tandem"});
+}
+
+TEST_F(WorkloadTest, AListCanBeRecordedAndTraced) {
+    const auto result =
+        run_with_report("run x.csv --chip test_8x8 --backend rtl --wave w.fst --trace t.json");
+    ASSERT_EQ(result.status, 0) << result.output;
+    EXPECT_GT(std::filesystem::file_size(folder_ / "w.fst"), 1000u);
+    const auto trace = nlohmann::json::parse(read_text(folder_ / "t.json"));
+    uint64_t slices = 0;
+    for (const auto& event : trace["traceEvents"]) slices += event["ph"] == "X";
+    EXPECT_EQ(slices, result.report["instructions"]);
 }
 
 TEST_F(WorkloadTest, ScalesimCountsAreOfLayersWithoutData) {

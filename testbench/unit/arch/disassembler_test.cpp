@@ -19,7 +19,7 @@ TEST(Disassembler, WritesOneInstructionWithFieldsAndFlags) {
                                  .tiles = 7,
                                  .base = 1};
     EXPECT_EQ(disassemble(fetch.encode()),
-              "read_weights offset=0x40 tiles=7 base=1 mxu=0 wait 3,4 signal 5");
+              "read_weights offset=0x40 tiles=7 base=1 mxu=0 offset_high=0 wait 3,4 signal 5");
 }
 
 TEST(Disassembler, LeavesOutFlagsThatAreNone) {
@@ -29,6 +29,11 @@ TEST(Disassembler, LeavesOutFlagsThatAreNone) {
 TEST(Disassembler, ShowsASingleFlagOfEitherPlace) {
     EXPECT_EQ(disassemble(isa::Nop{.header = {.wait_b = 9, .signal_b = 8}}.encode()),
               "nop wait 9 signal 8");
+}
+
+TEST(Disassembler, NamesTheCoreWhoseFlagIsRaised) {
+    EXPECT_EQ(disassemble(isa::Nop{.header = {.signal_a = 7, .signal_b = 8, .core = 3}}.encode()),
+              "nop signal 7,8 of core 2");
 }
 
 TEST(Disassembler, ShowsNegativeValues) {
@@ -62,14 +67,14 @@ TEST(Disassembler, TakesAnyWords) {
 
 TEST(Disassembler, WritesAProgramWithNodesAndSources) {
     Program program;
-    program.hash = 0xabc;
+    program.chip_hash = 0xabc;
     program.chip = "chip8";
     program.model = "net.tflite";
     program.batch = 2;
     program.rounding = "single";
     program.instructions = {isa::Nop{}.encode(), isa::Halt{}.encode()};
     program.sources = {{0, 1, 2, 3}, {}};
-    program.nodes = {{7, "CONV_2D", "out", 99, 0x100, 5, 1}};
+    program.nodes = {{7, "CONV_2D", "out", 99, true, 0x100, 5, 1}};
     const std::string text = disassemble(program);
     for (const char* part :
          {"net.tflite", "chip8", "0000000000000abc", "batch 2", "single", "#7 CONV_2D", "out",

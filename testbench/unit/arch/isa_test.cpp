@@ -65,9 +65,9 @@ Words random_words(const Instruction& spec, testbench::Seeded& random) {
 template <class T>
 class IsaRoundTrip : public testing::Test {};
 
-using AllInstructions = testing::Types<Nop, Halt, SetScalar, AddScalar, BranchNonzero, ReadHost,
+using AllInstructions = testing::Types<Nop, Halt, SetScalar, AddScalar, BranchNonzero, Fence, ReadHost,
                                        ReadMemory, WriteHost, WriteMemory, ReadWeights, SetWindow,
-                                       Matmul, Activate, Add, SetPoolWindow, Pool, Softmax>;
+                                       Matmul, Activate, ActivateFloat, Add, SetPoolWindow, Pool, Softmax>;
 TYPED_TEST_SUITE(IsaRoundTrip, AllInstructions);
 
 template <class T>
@@ -95,8 +95,9 @@ TYPED_TEST(IsaRoundTrip, IgnoresBitsOutsideOfFields) {
         const Words expected = random_words(spec, random);
         Words dirty;
         for (uint32_t& word : dirty) word = static_cast<uint32_t>(random.bits());
-        dirty[0] = expected[0];
-        for (const Field& field : spec.fields)
+        std::vector<Field> all = fields_of(specification()["header"]);
+        all.insert(all.end(), spec.fields.begin(), spec.fields.end());
+        for (const Field& field : all)
             dirty[field.word] =
                 (dirty[field.word] & ~mask_of(field)) | (expected[field.word] & mask_of(field));
         ASSERT_EQ(TypeParam::decode(dirty).encode(), expected) << name << ", seed " << seed;
@@ -154,7 +155,7 @@ TEST(IsaTable, FieldsDoNotOverlap) {
 
 // Positions written out by hand from isa.yaml.
 TEST(IsaEncode, PutsMatmulFieldsWhereTheSpecificationSays) {
-    const Matmul matmul{.header = {.wait_a = 1, .wait_b = 2, .signal_a = 3, .signal_b = 63},
+    const Matmul matmul{.header = {.wait_a = 1, .wait_b = 2, .signal_a = 3, .signal_b = 255, .core = 9},
                         .ub_addr = 0x11223344,
                         .row_start = 0x55667788,
                         .rows = 0x1234,
@@ -163,14 +164,15 @@ TEST(IsaEncode, PutsMatmulFieldsWhereTheSpecificationSays) {
                         .k_len = 0x89a,
                         .n_len = 0x4321,
                         .new_weights = 1,
-                        .accumulate = 1};
-    const Words expected = {0x31u | 1u << 8 | 2u << 14 | 3u << 20 | 63u << 26,
+                        .accumulate = 1,
+                        .mxu = 11};
+    const Words expected = {0x31u | 1u << 8 | 2u << 16 | 9u << 24,
+                            3u | 255u << 8 | 11u << 16,
                             0x11223344,
                             0x55667788,
                             0xabcd1234,
                             0x89afedcb,
                             0x00034321,
-                            0,
                             0};
     EXPECT_EQ(matmul.encode(), expected);
 }
@@ -187,8 +189,40 @@ TEST(IsaEncode, PutsNegativeFieldsAsTwosComplement) {
                             .clamp_min = -128,
                             .clamp_max = 127,
                             .rounding = 1};
-    const Words expected = {0x40, 1, 2, 4u << 16 | 3, 6u << 16 | 5, 0x017f80ff, 0, 0};
+    const Words expected = {0x40, 1u << 20, 1, 2, 4u << 16 | 3, 5, 6, 0x007f80ff};
     EXPECT_EQ(activate.encode(), expected);
+}
+
+TEST(IsaEncode, PutsTheFieldsOfAStridedTransferWhereTheSpecificationSays) {
+    const WriteMemory write{.header = {},
+                            .ub_addr = 1,
+                            .offset = 2,
+                            .bytes = 3,
+                            .base = 4,
+                            .offset_high = 0xabc,
+                            .rows = 5,
+                            .planes = 6,
+                            .row_stride = 7,
+                            .plane_stride = 8};
+    const Words expected = {0x19, 0xabcu << 20 | 4u << 16, 1, 2, 3, 6u << 16 | 5, 7, 8};
+    EXPECT_EQ(write.encode(), expected);
+}
+
+TEST(IsaDefaults, ATransferIsOneRun) {
+    EXPECT_EQ(ReadHost{}.rows, 1);
+    EXPECT_EQ(ReadHost{}.planes, 1);
+}
+
+TEST(IsaHeader, IsReadAlikeFromEveryInstruction) {
+    const Header header{.wait_a = 1, .wait_b = 250, .signal_a = 3, .signal_b = 4, .core = 31};
+    for (const Words& words : {Halt{.header = header}.encode(), Matmul{.header = header}.encode()}) {
+        const Header found = header_of(words);
+        EXPECT_EQ(found.wait_a, 1);
+        EXPECT_EQ(found.wait_b, 250);
+        EXPECT_EQ(found.signal_a, 3);
+        EXPECT_EQ(found.signal_b, 4);
+        EXPECT_EQ(found.core, 31);
+    }
 }
 
 TEST(IsaDecode, ExtendsTheSign) {
@@ -223,26 +257,9 @@ TEST_P(IsaRange, RejectsOneMoreAndNamesTheField) {
 
 INSTANTIATE_TEST_SUITE_P(
     Fields, IsaRange,
-    testing::Values(Limit{"header.wait_a",
-                          [](uint32_t v) { return Nop{.header = {.wait_a = byte(v)}}.encode(); },
-                          63},
-                    Limit{"header.wait_b",
-                          [](uint32_t v) { return Halt{.header = {.wait_b = byte(v)}}.encode(); },
-                          63},
-                    Limit{"header.signal_a",
-                          [](uint32_t v) {
-                              Matmul m;
-                              m.header.signal_a = byte(v);
-                              return m.encode();
-                          },
-                          63},
-                    Limit{"header.signal_b",
-                          [](uint32_t v) {
-                              Pool m;
-                              m.header.signal_b = byte(v);
-                              return m.encode();
-                          },
-                          63},
+    testing::Values(Limit{"header.core",
+                          [](uint32_t v) { return Nop{.header = {.core = byte(v)}}.encode(); },
+                          31},
                     Limit{"set_scalar.rd",
                           [](uint32_t v) {
                               SetScalar m;
@@ -296,6 +313,20 @@ INSTANTIATE_TEST_SUITE_P(
                           [](uint32_t v) {
                               WriteMemory m;
                               m.base = byte(v);
+                              return m.encode();
+                          },
+                          15},
+                    Limit{"read_host.offset_high",
+                          [](uint32_t v) {
+                              ReadHost m;
+                              m.offset_high = static_cast<uint16_t>(v);
+                              return m.encode();
+                          },
+                          0xfff},
+                    Limit{"fence.unit",
+                          [](uint32_t v) {
+                              Fence m;
+                              m.unit = byte(v);
                               return m.encode();
                           },
                           15},

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "testbench/support/seeded.h"
 #include "testbench/support/source_tree.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 Program small_program() {
     Program program;
-    program.hash = 0x0123456789abcdef;
+    program.chip_hash = 0x0123456789abcdef;
     program.chip = "test_8x8";
     program.model = "net.tflite";
     program.batch = 3;
@@ -22,7 +22,7 @@ Program small_program() {
                             isa::Halt{}.encode()};
     program.data = {0, 1, 2, 255, 128};
     program.sources = {{0, 1, 2, 3}, {-1, 0, 0, 0}};
-    program.nodes = {{5, "CONV_2D", "a \"quoted\" name\n", 0xffffffffffull, 0x400, 12, 1}};
+    program.nodes = {{5, "CONV_2D", "a \"quoted\" name\n", 0xffffffffffull, true, 0x400, 12, 1}};
     program.inputs = {{"in", {3, 4}, 0.1f, -128, 12}};
     program.outputs = {{"out", {3, 2}, 1.0f / 3.0f, 127, 6}, {"", {}, 0.0f, 0, 0}};
     return program;
@@ -37,7 +37,7 @@ std::string difference(const Program& a, const Program& b) {
                                      s.zero_point == t.zero_point && s.bytes == t.bytes;
                           });
     };
-    if (a.hash != b.hash) return "hash";
+    if (a.isa_hash != b.isa_hash || a.chip_hash != b.chip_hash) return "hash";
     if (a.chip != b.chip || a.model != b.model || a.batch != b.batch || a.rounding != b.rounding)
         return "header";
     if (a.instructions != b.instructions) return "instructions";
@@ -79,7 +79,7 @@ TEST(ProgramRoundTrip, KeepsRandomPrograms) {
     for (uint64_t seed = 0; seed < 50; ++seed) {
         testbench::Seeded random(seed);
         Program program = small_program();
-        program.hash = random.bits();
+        program.chip_hash = random.bits();
         program.data = random.bytes(random.below(500));
         program.instructions.resize(random.below(40));
         program.sources.resize(program.instructions.size());
@@ -109,11 +109,14 @@ TEST(ProgramRoundTrip, TakesOrRefusesANameThatIsNoUtf8) {
     }
 }
 
-TEST(ProgramFormat, StartsWithMagicVersionAndHash) {
+TEST(ProgramFormat, StartsWithMagicVersionAndHashes) {
     const std::vector<uint8_t> bytes = serialise(small_program());
-    const std::vector<uint8_t> expected = {'T',  'P',  'U',  'P',  1,    0,    0,   0,   0xef, 0xcd,
-                                           0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 'C', 'O', 'D',  'E'};
-    EXPECT_EQ(std::vector<uint8_t>(bytes.begin(), bytes.begin() + 20), expected);
+    std::vector<uint8_t> expected = {'T', 'P', 'U', 'P', 2, 0, 0, 0};
+    for (int i = 0; i < 8; ++i) expected.push_back(static_cast<uint8_t>(isa::kHash >> 8 * i));
+    for (const int byte :
+         {0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 'C' + 0, 'O' + 0, 'D' + 0, 'E' + 0})
+        expected.push_back(static_cast<uint8_t>(byte));
+    EXPECT_EQ(std::vector<uint8_t>(bytes.begin(), bytes.begin() + 28), expected);
 }
 
 TEST(ProgramRejects, TruncationAtEveryLength) {
@@ -164,7 +167,7 @@ TEST(ProgramRejects, RandomDamageWithoutCrashing) {
 
 TEST(ProgramRejects, ASectionLongerThanAnyFile) {
     std::vector<uint8_t> bytes = serialise(small_program());
-    for (size_t i = 24; i < 32; ++i) bytes[i] = 0xff;  // bytes of CODE
+    for (size_t i = 32; i < 40; ++i) bytes[i] = 0xff;  // bytes of CODE
     EXPECT_THROW(deserialise(bytes, "memory"), UserError);
 }
 
@@ -178,10 +181,30 @@ TEST(ProgramRejects, AnotherKindOfFileAndNamesIt) {
     }
 }
 
-TEST(ProgramRejects, AnotherContainerVersion) {
+/// Why a file is refused.
+std::string refusal(const std::vector<uint8_t>& bytes) {
+    try {
+        deserialise(bytes, "old.tpu");
+        return "taken";
+    } catch (const UserError& error) {
+        return error.what();
+    }
+}
+
+TEST(ProgramRejects, AnotherContainerVersionAndNamesIt) {
     std::vector<uint8_t> bytes = serialise(small_program());
-    bytes[4] = 2;
-    EXPECT_THROW(deserialise(bytes, "memory"), UserError);
+    bytes[4] = 1;
+    EXPECT_EQ(refusal(bytes),
+              "old.tpu: container version: expected 2, found 1; compile the model again");
+}
+
+TEST(ProgramRejects, AnotherInstructionSetAndNamesIt) {
+    Program program = small_program();
+    program.isa_hash = 0x1234;
+    const std::string why = refusal(serialise(program));
+    EXPECT_EQ(why.find("old.tpu: instruction set: expected version 2 "), 0u) << why;
+    EXPECT_NE(why.find("(hash 0000000000001234); compile the model again"), std::string::npos)
+        << why;
 }
 
 TEST(ProgramRejects, SourcesThatDoNotMatchTheInstructions) {

@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "arch/chip_config.h"
-#include "arch/error.h"
-#include "arch/yaml_section.h"
+#include "base/error.h"
+#include "base/yaml_section.h"
 #include "testbench/support/source_tree.h"
 
 namespace tandem::arch {
@@ -24,7 +24,7 @@ class ShippedChip : public testing::Test {
         std::erase_if(names, [](const std::string& name) { return name.starts_with("test_"); });
         return names;
     }
-    YAML::Node yaml(const std::string& name) const { return load_yaml(chips_ / (name + ".yaml")); }
+    YAML::Node yaml(const std::string& name) const { return base::load_yaml(chips_ / (name + ".yaml")); }
 
     std::filesystem::path chips_ = testbench::source_dir() / "arch" / "chips";
 };
@@ -70,19 +70,19 @@ struct PublishedFigure {
 
 /// As the file prints it; nothing when it does not.
 std::optional<PublishedFigure> published(const YAML::Node& chip, const std::string& key,
-                                         Dimension dimension) {
+                                         base::Dimension dimension) {
     const YAML::Node node = chip["published"][key];
     if (!node) return std::nullopt;
     const auto text = node["value"].as<std::string>();
     const size_t space = text.find(' ');
-    const auto unit = static_cast<double>(*parse_quantity("1" + text.substr(space), dimension));
+    const auto unit = static_cast<double>(*base::parse_quantity("1" + text.substr(space), dimension));
     const std::string number = text.substr(0, space);
     return PublishedFigure{std::stod(number) * unit, half_a_digit(number) * unit};
 }
 
 TEST_F(ShippedChip, HasThePublishedPeakToThePrintedDigits) {
     for (const std::string& name : real_chips()) {
-        const auto peak = published(yaml(name), "peak", Dimension::kOpsPerSecond);
+        const auto peak = published(yaml(name), "peak", base::Dimension::kOpsPerSecond);
         ASSERT_TRUE(peak) << name << ": published.peak is missing";
         EXPECT_NEAR(find_chip(name, chips_).peak_ops_per_second(), peak->value, peak->half)
             << name << ", ops/s";
@@ -91,7 +91,7 @@ TEST_F(ShippedChip, HasThePublishedPeakToThePrintedDigits) {
 
 TEST_F(ShippedChip, HasThePublishedBandwidthToThePrintedDigits) {
     for (const std::string& name : real_chips()) {
-        const auto bandwidth = published(yaml(name), "bandwidth", Dimension::kBytesPerSecond);
+        const auto bandwidth = published(yaml(name), "bandwidth", base::Dimension::kBytesPerSecond);
         if (!bandwidth && name == "edge_tpu") continue;  // has no memory of its own
         ASSERT_TRUE(bandwidth) << name << ": published.bandwidth is missing";
         EXPECT_NEAR(static_cast<double>(find_chip(name, chips_).memory.bytes_per_second),
@@ -105,11 +105,11 @@ TEST_F(ShippedChip, HasTheRidgePointOfThePublishedFigures) {
     for (const std::string& name : real_chips()) {
         const YAML::Node file = yaml(name);
         const double ridge = find_chip(name, chips_).ridge_ops_per_byte();
-        if (const auto printed = published(file, "ridge", Dimension::kOpsPerByte)) {
+        if (const auto printed = published(file, "ridge", base::Dimension::kOpsPerByte)) {
             EXPECT_NEAR(ridge, printed->value, printed->half) << name << ", ops/byte";
         }
-        const auto peak = published(file, "peak", Dimension::kOpsPerSecond);
-        const auto bandwidth = published(file, "bandwidth", Dimension::kBytesPerSecond);
+        const auto peak = published(file, "peak", base::Dimension::kOpsPerSecond);
+        const auto bandwidth = published(file, "bandwidth", base::Dimension::kBytesPerSecond);
         if (!peak || !bandwidth) continue;
         EXPECT_GE(ridge, (peak->value - peak->half) / (bandwidth->value + bandwidth->half)) << name;
         EXPECT_LE(ridge, (peak->value + peak->half) / (bandwidth->value - bandwidth->half)) << name;

@@ -51,7 +51,7 @@ TEST(ScaledChip, AFigureThatIsNotWholeIsRefused) {
 /// The largest chips of the study run at all: 1024x1024, 65536 accumulator rows.
 TEST(ScaledChip, TheLargestArrayRuns) {
     const arch::ChipConfig chip = scaled(shipped("tpu_v1"), Knob::kMatrixPlus, 4);
-    const auto result = explore::run_workload_apart(gemm(40000, 2048, 1024), chip);
+    const auto result = run::time_list_apart(gemm(40000, 2048, 1024), chip);
     EXPECT_EQ(result.macs, uint64_t{40000} * 2048 * 1024);
     EXPECT_EQ(result.peak_macs_per_cycle, 1024.0 * 1024);
 }
@@ -84,8 +84,7 @@ TEST(Roofline, NoRunIsFaster) {
         const arch::ChipConfig chip = shipped(name);
         for (const auto& kernel :
              {gemm(1, 512, 512), gemm(512, 512, 512), convolution(2, 14, 14, 64)})
-            EXPECT_GE(explore::run_workload_apart(kernel, chip).seconds(),
-                      roofline_seconds(kernel, chip))
+            EXPECT_GE(run::time_list_apart(kernel, chip).seconds(), roofline_seconds(kernel, chip))
                 << name << ", " << kernel.name;
     }
 }

@@ -20,7 +20,7 @@ arch::ChipConfig chip() {
 }
 
 Workloads applications() {
-    return load_applications(testbench::source_dir() / "workload/applications");
+    return load_applications(testbench::source_dir() / "models/applications");
 }
 
 /// One run of each, for all tests of a process.

@@ -51,13 +51,12 @@ class CoresBench : public sc_core::sc_module {
     static constexpr uint64_t kDeviceData = 0x80000;
 
     CoresBench(sc_core::sc_module_name name, const arch::ChipConfig& config, bool functional)
-        : sc_module(name), config(config), chip("chip", config, {functional}, [&] {
-              return std::make_unique<mxu::TlmMxuEngine>(
-                  mxu::MxuShape{config.mxu.rows, config.mxu.cols, config.mxu.accumulator_rows});
-          }) {
-        registers_out_.bind(chip.registers_in());
-        chip.host_out().bind(memory.in);
-        chip.irq_out()(irq);
+        : sc_module(name),
+          config(config),
+          system(config, whole_system(functional)),
+          chip(system.chip()),
+          memory(*system.direct_host()),
+          irq(system.irq()) {
         SC_HAS_PROCESS(CoresBench);
         SC_THREAD(body_thread);
     }
@@ -110,11 +109,17 @@ class CoresBench : public sc_core::sc_module {
     }
 
     const arch::ChipConfig config;
-    sim::TpuChip chip;
-    HostMemoryStub memory{"memory"};
-    sc_core::sc_signal<bool> irq{"irq"};
+    run::System system;
+    sim::TpuChip& chip;
+    HostMemoryView memory;
+    const sc_core::sc_signal<bool>& irq;
 
   private:
+    static run::SystemOptions whole_system(bool functional) {
+        run::SystemOptions options = small_system(functional);
+        options.cores = options.arrays = 0;
+        return options;
+    }
     std::optional<sim::ProgramError> measured(size_t core, const sim::ProgramRequest& request) {
         sim::Sequencer& sequencer = chip.core(core).sequencer();
         const uint64_t before = sequencer.program_cycles();
@@ -131,7 +136,6 @@ class CoresBench : public sc_core::sc_module {
         done_ = true;
         sc_core::sc_stop();
     }
-    tlm_utils::simple_initiator_socket<CoresBench> registers_out_{"registers_out"};
     std::function<void()> body_;
     bool done_ = false;
     std::vector<uint64_t> cycles_;
@@ -141,8 +145,7 @@ class CoresBench : public sc_core::sc_module {
 class CoresTest : public testing::Test {
   protected:
     void make(const arch::ChipConfig& config, bool functional) {
-        sim::Clock::set_resolution();
-        sc_core::sc_report_handler::set_actions("/OSCI/SystemC", sc_core::SC_DO_NOTHING);
+        run::prepare_simulation();
         bench = std::make_unique<CoresBench>("bench", config, functional);
     }
     std::unique_ptr<CoresBench> bench;

@@ -208,7 +208,7 @@ TEST_F(SeveralArrays, AnArrayThatIsNotThereIsABadInstruction) {
                  {multiply(array, {}), read_weights_of(array, 0, 1), drain(array, {}, 0)}) {
                 const auto error = bench->program(
                     1, {set_window(matrix_window(64, kK)), read_weights_of(2, 0, 1), bad, halt()});
-                ASSERT_TRUE(error) << "array " << array << ", opcode " << (bad[0] & 0xff);
+                ASSERT_TRUE(error) << "array " << array << ", opcode " << isa::opcode_of(bad);
                 EXPECT_EQ(error->code, arch::DeviceError::kBadInstruction);
                 EXPECT_EQ(error->instruction, 2u);
                 // All of the core is as good as new afterwards.

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "firmware/include/tandem/platform.h"
 #include "systemc/host/host_bus.h"
 

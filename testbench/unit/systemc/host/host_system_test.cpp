@@ -7,7 +7,7 @@
 #include <fstream>
 #include <numeric>
 
-#include "arch/error.h"
+#include "base/error.h"
 #include "firmware/driver/status.h"
 #include "testbench/firmware/image_builder.h"
 #include "testbench/unit/systemc/host/stub_tpu.h"
@@ -30,8 +30,8 @@ struct Bench {
         tpu.dma_out.bind(host.dma_in);
         tpu.irq_out.bind(irq);
         host.irq_in.bind(irq);
-        image = build_image(StubTpu::kHash, 5, std::vector<uint8_t>(16, 3));
-        run_bytes = image[32];  // the stub's program: the low byte of the first word
+        image = build_image(StubTpu::kIsaHash, StubTpu::kHash, 5, std::vector<uint8_t>(16, 3));
+        run_bytes = image[40];  // the stub's program: the low byte of the first word
         inputs.resize(kRuns * run_bytes);
         std::iota(inputs.begin(), inputs.end(), uint8_t{0});
     }
@@ -91,7 +91,7 @@ TEST_P(OnBothCpus, RunsAJobToItsResult) {
         ASSERT_EQ(bench.host.outputs()[i], static_cast<uint8_t>(bench.inputs[i] + 3))
             << "byte " << i;
     }
-    const std::vector<std::string> lines = {"TPU 8x8 at 500000 kHz, build feedface12345678",
+    const std::vector<std::string> lines = {"TPU 8x8 at 500000 kHz, chip feedface12345678",
                                             "ok, 40 of 40 runs"};
     EXPECT_EQ(bench.lines, lines);
     EXPECT_EQ(bench.host.instructions() > 0, std::string(GetParam()) == "riscv");
@@ -123,16 +123,25 @@ TEST_P(OnBothCpus, TimesOutOnAChipThatHangs) {
 
 TEST_P(OnBothCpus, RefusesAnImageForAnotherChip) {
     Bench bench(GetParam());
-    bench.image = build_image(StubTpu::kHash ^ 1, 5, {1});
+    bench.image = build_image(StubTpu::kIsaHash, StubTpu::kHash ^ 1, 5, {1});
     bench.load();
     bench.run();
-    EXPECT_EQ(bench.host.exit_code(), static_cast<uint32_t>(Status::kWrongHash));
+    EXPECT_EQ(bench.host.exit_code(), static_cast<uint32_t>(Status::kWrongChip));
+    EXPECT_EQ(bench.host.job().stage, static_cast<uint32_t>(Stage::kDiscover));
+}
+
+TEST_P(OnBothCpus, RefusesAnImageForAnotherInstructionSet) {
+    Bench bench(GetParam());
+    bench.image = build_image(StubTpu::kIsaHash ^ 1, StubTpu::kHash, 5, {1});
+    bench.load();
+    bench.run();
+    EXPECT_EQ(bench.host.exit_code(), static_cast<uint32_t>(Status::kWrongIsa));
     EXPECT_EQ(bench.host.job().stage, static_cast<uint32_t>(Stage::kDiscover));
 }
 
 TEST_P(OnBothCpus, RefusesACorruptImage) {
     Bench bench(GetParam());
-    bench.image[40] ^= 1;
+    bench.image[48] ^= 1;
     bench.load();
     bench.run();
     EXPECT_EQ(bench.host.exit_code(), static_cast<uint32_t>(Status::kImageChecksum));
@@ -140,7 +149,7 @@ TEST_P(OnBothCpus, RefusesACorruptImage) {
 
 TEST_P(OnBothCpus, RefusesAProgramLargerThanDeviceMemory) {
     Bench bench(GetParam());
-    bench.image = build_image(StubTpu::kHash, 5, std::vector<uint8_t>(1 << 20));
+    bench.image = build_image(StubTpu::kIsaHash, StubTpu::kHash, 5, std::vector<uint8_t>(1 << 20));
     bench.load();
     bench.run();
     EXPECT_EQ(bench.host.exit_code(), static_cast<uint32_t>(Status::kDeviceMemory));

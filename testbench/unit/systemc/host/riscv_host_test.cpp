@@ -12,8 +12,8 @@
 #include <filesystem>
 #include <random>
 
-#include "arch/error.h"
-#include "arch/file.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "firmware/include/tandem/platform.h"
 #include "systemc/host/elf_loader.h"
 #include "systemc/host/host_bus.h"
@@ -59,7 +59,7 @@ struct Bench {
     explicit Bench(const std::vector<uint32_t>& code)
         : file(std::filesystem::temp_directory_path() /
                ("tandem_riscv_host_test_" + std::to_string(getpid()) + ".elf")) {
-        arch::write_file(file, make_elf(code));
+        base::write_file(file, make_elf(code));
         RiscvHostConfig config;
         config.firmware_elf = file;
         cpu = std::make_unique<RiscvHost>("cpu", config, memory);

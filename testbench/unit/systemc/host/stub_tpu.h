@@ -18,6 +18,7 @@ namespace tandem::testbench {
 
 class StubTpu : public sc_core::sc_module {
   public:
+    static constexpr uint64_t kIsaHash = 0x0badcafe87654321;
     static constexpr uint64_t kHash = 0xfeedface12345678;
     static constexpr uint32_t kCommandCycles = 500;
 
@@ -38,6 +39,8 @@ class StubTpu : public sc_core::sc_module {
         registers_in.register_b_transport(this, &StubTpu::b_transport);
         reg(TANDEM_REG_ID) = 0x4d444e54;
         reg(TANDEM_REG_VERSION) = TANDEM_REGISTERS_VERSION << 16 | 1;
+        reg(TANDEM_REG_ISA_HASH_LO) = static_cast<uint32_t>(kIsaHash);
+        reg(TANDEM_REG_ISA_HASH_HI) = static_cast<uint32_t>(kIsaHash >> 32);
         reg(TANDEM_REG_HASH_LO) = static_cast<uint32_t>(kHash);
         reg(TANDEM_REG_HASH_HI) = static_cast<uint32_t>(kHash >> 32);
         reg(TANDEM_REG_MXU_SHAPE) = 8 << 16 | 8;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arch/chip_rules.h"
+
+#include <fmt/format.h>
+
+#include "base/quantity.h"
+
+namespace tandem::arch {
+namespace {
+
+using Breach = std::optional<ChipRule::Breach>;
+
+Breach sum4_is_of_bf16(const ChipConfig& chip) {
+    if (!chip.mxu.sum4 || chip.mxu.dtype == Dtype::kBf16) return {};
+    return {{"false, or dtype bf16", fmt::format("true with dtype {}", to_string(chip.mxu.dtype))}};
+}
+
+/// Four products are one group; a register cannot part them.
+Breach sum4_has_no_register_inside(const ChipConfig& chip) {
+    if (!chip.mxu.sum4 || chip.mxu.pipeline % 4 == 0) return {};
+    return {{"false, or a pipeline that is a multiple of 4",
+             fmt::format("true with pipeline {}", chip.mxu.pipeline)}};
+}
+
+Breach refresh_has_a_duration(const ChipConfig& chip) {
+    if (chip.memory.refresh_interval_ps == 0 || chip.memory.refresh_duration_ps != 0) return {};
+    return {{"the key", "nothing"}};
+}
+
+Breach refresh_has_an_interval(const ChipConfig& chip) {
+    if (chip.memory.refresh_duration_ps == 0 || chip.memory.refresh_interval_ps != 0) return {};
+    return {{"the key", "nothing"}};
+}
+
+Breach refresh_ends_before_the_next(const ChipConfig& chip) {
+    const auto text = [](uint64_t ps) {
+        return base::format_quantity(ps, base::Dimension::kPicoseconds);
+    };
+    const auto& memory = chip.memory;
+    if (memory.refresh_interval_ps == 0 || memory.refresh_duration_ps < memory.refresh_interval_ps)
+        return {};
+    return {{fmt::format("less than refresh_interval ({})", text(memory.refresh_interval_ps)),
+             text(memory.refresh_duration_ps)}};
+}
+
+/// A tile change takes as many cycles as the array has rows; with fewer activation rows at hand the
+/// array could never be kept busy.
+Breach buffer_holds_a_square(const ChipConfig& chip) {
+    const uint64_t least = chip.mxu.rows * chip.row_bytes();
+    if (chip.unified_buffer_bytes >= least) return {};
+    return {{fmt::format("at least a square of activations for one weight tile ({} x {}, {} B)",
+                         chip.mxu.rows, chip.mxu.rows, least),
+             fmt::format("{} B", chip.unified_buffer_bytes)}};
+}
+
+}  // namespace
+
+std::span<const ChipRule> chip_rules() {
+    static const std::vector<ChipRule> rules = {
+        {{"mxu.sum4", "mxu.dtype"}, sum4_is_of_bf16},
+        {{"mxu.sum4", "mxu.pipeline"}, sum4_has_no_register_inside},
+        {{"memory.refresh_duration", "memory.refresh_interval"}, refresh_has_a_duration},
+        {{"memory.refresh_interval", "memory.refresh_duration"}, refresh_has_an_interval},
+        {{"memory.refresh_duration", "memory.refresh_interval"}, refresh_ends_before_the_next},
+        {{"unified_buffer", "mxu.rows", "mxu.dtype"}, buffer_holds_a_square},
+    };
+    return rules;
+}
+
+}  // namespace tandem::arch

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/process.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+extern char** environ;
+
+namespace tandem::base {
+namespace {
+
+/// 0, or an error number.
+int spawn(const Command& command, posix_spawn_file_actions_t& actions, pid_t& child) {
+    std::vector<char*> argv;
+    for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+int wait_for(pid_t child) {
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return kNotStarted;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+int run(const Command& command, const std::filesystem::path& directory,
+        const std::filesystem::path& log) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+    posix_spawn_file_actions_adddup2(&actions, 1, 2);
+    if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+    pid_t child = 0;
+    if (const int error = spawn(command, actions, child); error != 0) {
+        std::ofstream(log, std::ios::app) << command[0] << ": " << std::strerror(error) << '\n';
+        return kNotStarted;
+    }
+    return wait_for(child);
+}
+
+std::string output_of(const Command& command) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return {};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    pid_t child = 0;
+    const int error = spawn(command, actions, child);
+    ::close(ends[1]);
+    std::string text;
+    if (error == 0) {
+        char buffer[4096];
+        for (;;) {
+            const ssize_t bytes = ::read(ends[0], buffer, sizeof buffer);
+            if (bytes > 0) text.append(buffer, static_cast<size_t>(bytes));
+            if (bytes == 0 || (bytes < 0 && errno != EINTR)) break;
+        }
+    }
+    ::close(ends[0]);
+    return error == 0 && wait_for(child) == 0 ? text : std::string{};
+}
+
+std::string quoted(const Command& command) {
+    std::string line;
+    for (const std::string& word : command) {
+        if (!line.empty()) line += ' ';
+        line += word.find_first_of(" \"'") == std::string::npos ? word : '\'' + word + '\'';
+    }
+    return line;
+}
+
+bool in_path(const std::string& program) {
+    const char* const path = std::getenv("PATH");
+    std::istringstream folders(path != nullptr ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');)
+        if (::access((folder + '/' + program).c_str(), X_OK) == 0) return true;
+    return false;
+}
+
+}  // namespace tandem::base

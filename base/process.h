@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a tool, without a shell.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tandem::base {
+
+using Command = std::vector<std::string>;
+
+/// Exit status of a command that could not be started.
+inline constexpr int kNotStarted = 127;
+
+/// Output is appended to `log`; an empty directory is the current one. Returns the exit status.
+int run(const Command& command, const std::filesystem::path& directory,
+        const std::filesystem::path& log);
+
+/// What the command writes to stdout; empty when it fails.
+std::string output_of(const Command& command);
+
+/// For people.
+std::string quoted(const Command& command);
+
+bool in_path(const std::string& program);
+
+}  // namespace tandem::base

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/dump.h"
+
+#include <fmt/format.h>
+
+namespace tandem::compiler {
+
+namespace {
+
+std::string text_of(const ImageWindow& w) {
+    return fmt::format("{} images {}x{}x{}, kernel {}x{}, stride {}x{}, padding {} {}, out {}x{}",
+                       w.images, w.in_h, w.in_w, w.channels, w.kernel_h, w.kernel_w, w.stride_h,
+                       w.stride_w, w.pad_top, w.pad_left, w.out_h, w.out_w);
+}
+
+struct WorkText {
+    std::string operator()(const MatmulWork& w) const {
+        return fmt::format("matmul of {} group{} k {} n {}, {}{}", w.groups.size(),
+                           w.groups.size() == 1 ? "" : "s", w.groups.front().k, w.groups.front().n,
+                           text_of(w.window),
+                           w.passes == 1 ? "" : fmt::format(", {} passes", w.passes));
+    }
+    std::string operator()(const AddWork& w) const { return fmt::format("add {}", w.elements); }
+    std::string operator()(const CopyWork& w) const { return fmt::format("pass {}", w.elements); }
+    std::string operator()(const PoolWork& w) const { return "pool " + text_of(w.window); }
+    std::string operator()(const SoftmaxWork& w) const {
+        return fmt::format("softmax {} rows of {}", w.rows, w.cols);
+    }
+    std::string operator()(const EdgeWork&) const { return "edge"; }
+    std::string operator()(const AliasWork&) const { return "alias"; }
+};
+
+std::string_view name_of(Way way) {
+    switch (way) {
+        case Way::kStays:
+            return "stays";
+        case Way::kWhole:
+            return "whole";
+        case Way::kChunks:
+            return "chunks";
+        case Way::kSlices:
+            return "slices of K";
+        case Way::kWaves:
+            return "waves";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string kernels_text(const KernelGraph& graph) {
+    std::string text;
+    for (size_t v = 0; v < graph.values.size(); ++v)
+        text += fmt::format("value %{} '{}' {} bytes{}{}\n", v, graph.values[v].name,
+                            graph.values[v].bytes, graph.values[v].is_input ? ", input" : "",
+                            graph.values[v].is_output ? ", output" : "");
+    for (const Kernel& kernel : graph.kernels) {
+        text += fmt::format("kernel #{} {} '{}':", kernel.index, kernel.op, kernel.name);
+        for (const ValueId id : kernel.inputs) text += fmt::format(" %{}", id);
+        text += fmt::format(" -> %{}: {}{}\n", kernel.output, std::visit(WorkText{}, kernel.work),
+                            kernel.repeat == 1 ? "" : fmt::format(", {} times", kernel.repeat));
+    }
+    return text;
+}
+
+std::string plan_text(const Planned& planned) {
+    std::string text;
+    const Plan& plan = planned.plan;
+    for (size_t v = 0; v < plan.values.size(); ++v) {
+        const ValuePlan& value = plan.values[v];
+        text += fmt::format("value %{} {}\n", v,
+                            value.resident ? fmt::format("in the buffer at {}", value.address)
+                                           : fmt::format("in memory at {}", value.memory_offset));
+    }
+    for (size_t k = 0; k < plan.kernels.size(); ++k)
+        for (size_t c = 0; c < plan.kernels[k].cores.size(); ++c) {
+            const CorePlan& share = plan.kernels[k].cores[c];
+            if (share.chunks.empty()) continue;
+            text += fmt::format(
+                "kernel #{} core {}: lines {} to {}, column tiles {} to {}, {} chunk{}, in {}, "
+                "out {}, blocks of {} rows\n",
+                planned.kernels.kernels[k].index, c, share.lines.begin, share.lines.end,
+                share.tiles.begin, share.tiles.end, share.chunks.size(),
+                share.chunks.size() == 1 ? "" : "s", name_of(share.in), name_of(share.out),
+                share.block_rows);
+        }
+    return text;
+}
+
+}  // namespace tandem::compiler

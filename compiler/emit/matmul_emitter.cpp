@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/emit/matmul_emitter.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "arch/geometry.h"
+#include "arch/numerics.h"
+#include "base/divide.h"
+#include "compiler/lower/fit.h"
+
+namespace tandem::compiler {
+
+namespace {
+
+constexpr uint8_t kDataBase = 1;
+constexpr uint32_t kMostParts = 4, kLeastPartRows = 64;
+
+/// Rows after which a block's results are worth draining although the block goes on: enough to
+/// outweigh the array's latency, a block being split into at most four parts.
+std::vector<uint32_t> split_rows(uint32_t rows, const arch::ChipConfig::Mxu& mxu) {
+    const uint32_t least = std::max(kLeastPartRows, mxu.rows + mxu.cols);
+    const uint32_t parts = std::clamp(rows / least, 1u, kMostParts);
+    std::vector<uint32_t> sizes;
+    for (uint32_t i = 0; i < parts; ++i)
+        sizes.push_back(static_cast<uint32_t>(base::part(rows, parts, i)));
+    return sizes;
+}
+
+}  // namespace
+
+MatmulEmitter::MatmulEmitter(CoreEmitter& core, size_t kernel)
+    : core_(core),
+      index_(kernel),
+      kernel_(core.kernel(kernel)),
+      plan_(core.plan().kernels[kernel]),
+      share_(core.share(kernel)),
+      chip_(core.chip()) {}
+
+void MatmulEmitter::fetch_first_wave(CoreEmitter& core, size_t kernel) {
+    if (core.kernel(kernel).matmul() == nullptr || core.fetched_ahead == kernel) return;
+    MatmulEmitter emitter(core, kernel);
+    if (emitter.share_.chunks.empty()) return;
+    emitter.fetch(emitter.wave_at(0));
+    core.fetched_ahead = kernel;
+}
+
+bool MatmulEmitter::advance() {
+    if (chunk_ >= share_.chunks.size()) return false;
+    if (wave_ == 0) begin_chunk();
+    Wave wave = wave_at(wave_);
+    if (waves_done_ == 0 && core_.fetched_ahead != index_) fetch(wave);
+    if (waves_done_ == 0) core_.fetched_ahead.reset();
+    fetch_next();
+    multiply(wave);
+    drain(wave);
+    if (share_.out == Way::kWaves) store(wave);
+    ++waves_done_;
+    if (++wave_ == waves_of_chunk()) end_chunk();
+    return true;
+}
+
+uint64_t MatmulEmitter::blocks() const {
+    return row_blocks(chunk_rows(), share_.tiles.size(), share_.block_rows, chip_);
+}
+uint64_t MatmulEmitter::waves_of_chunk() const {
+    return waves(blocks(), share_.tiles.size(), chip_);
+}
+
+// ---- chunks
+
+/// Two chunks are on their way at most: the third one takes the place of the first.
+void MatmulEmitter::begin_chunk() {
+    if (!begun_) {
+        begun_ = true;
+        if (share_.in == Way::kWhole) {
+            const Range first = share_.chunks.front().input, last = share_.chunks.back().input;
+            core_.load_in_pieces(kernel_.inputs[0], {first.begin, last.end}, share_.in_area,
+                                 node());
+        }
+        if (share_.in == Way::kChunks) load_chunk(0);
+        if (share_.in == Way::kSlices) {
+            load_slice(0);
+            load_slice(1);
+        }
+    }
+    if (share_.in == Way::kChunks && chunk_ + 1 < share_.chunks.size()) load_chunk(chunk_ + 1);
+}
+
+void MatmulEmitter::load_chunk(size_t chunk) {
+    core_.load_in_pieces(kernel_.inputs[0], share_.chunks[chunk].input,
+                         static_cast<uint32_t>(share_.in_area + chunk % 2 * share_.in_piece),
+                         node());
+}
+
+void MatmulEmitter::end_chunk() {
+    if (share_.out == Way::kChunks) {
+        // Reading the buffer takes a synchronisation here, whoever reads it.
+        const uint64_t columns = out_row_bytes();
+        const auto address = static_cast<uint32_t>(share_.out_area + chunk_ % 2 * share_.out_piece);
+        core_.barrier({core_.buffer(address, columns * chunk_rows())}, node());
+        const uint64_t row_bytes = core_.graph().values[kernel_.output].bytes / window().rows();
+        const ColumnTile& first = plan_.tiles[share_.tiles.begin];
+        const uint64_t channel = work().groups[first.group].out_channel + first.n_start;
+        const uint64_t row = chunk().lines.begin * window().out_w;
+        Transfer out{kernel_.output, row * row_bytes + channel * element_bytes() * work().passes,
+                     columns,        chunk_rows(),
+                     row_bytes,      address};
+        if (columns == row_bytes) {
+            out.bytes *= out.rows;
+            out.rows = 1;
+        }
+        core_.store(out, node());
+    }
+    ++chunk_;
+    wave_ = 0;
+}
+
+uint32_t MatmulEmitter::input_address() const {
+    switch (share_.in) {
+        case Way::kStays:
+            return core_.address_of(kernel_.inputs[0], chunk().input.begin);
+        case Way::kWhole:
+            return static_cast<uint32_t>(share_.in_area + chunk().input.begin -
+                                         share_.chunks.front().input.begin);
+        default:
+            return static_cast<uint32_t>(share_.in_area + chunk_ % 2 * share_.in_piece);
+    }
+}
+
+// ---- waves
+
+MatmulEmitter::Wave MatmulEmitter::wave_at(uint64_t index) const {
+    const uint64_t arrays = chip_.mxu.count, tiles = share_.tiles.size(), parts = blocks();
+    const uint64_t full = tiles / arrays, rest = tiles % arrays;
+    Wave wave;
+    const auto add = [&](uint64_t array, uint64_t tile, uint64_t row_block) {
+        Block block;
+        block.array = static_cast<uint32_t>(array);
+        block.tile = &plan_.tiles[share_.tiles.begin + tile];
+        block.tile_index = tile;
+        block.row_block = row_block;
+        block.row = base::part_begin(chunk_rows(), parts, row_block);
+        block.rows = static_cast<uint32_t>(base::part(chunk_rows(), parts, row_block));
+        if (block.rows != 0) wave.push_back(block);
+    };
+    if (index < full * parts) {
+        for (uint64_t array = 0; array < arrays; ++array)
+            add(array, index / parts * arrays + array, index % parts);
+        return wave;
+    }
+    const uint64_t first = (index - full * parts) * arrays;
+    for (uint64_t i = first; i < std::min(first + arrays, rest * parts); ++i)
+        add(i - first, full * arrays + i % rest, i / rest);
+    return wave;
+}
+
+/// The only K tile of a column stays in the array for its row blocks.
+bool MatmulEmitter::loads_tiles(const Block& block) const {
+    const uint64_t shared_from = share_.tiles.size() / chip_.mxu.count * chip_.mxu.count;
+    const bool left_over = block.tile_index >= shared_from && chip_.mxu.count > 1;
+    return block.tile->k_tiles > 1 || block.row_block == 0 || left_over;
+}
+
+void MatmulEmitter::fetch(const Wave& wave) {
+    for (const Block& block : wave) {
+        if (!loads_tiles(block)) continue;
+        const uint64_t offset =
+            plan_.weight_offset + uint64_t{block.tile->first_tile} * chip_.tile_bytes();
+        isa::ReadWeights read;
+        read.base = kDataBase;
+        read.mxu = static_cast<uint8_t>(block.array);
+        read.offset = static_cast<uint32_t>(offset);
+        read.offset_high = fit<uint16_t>(offset >> 32, "offset of weights");
+        read.tiles = block.tile->k_tiles;
+        Step step = core_.step(isa::Unit::kWeights, node(), block.array);
+        step.words = read.encode();
+        core_.add(step);
+    }
+}
+
+/// One wave ahead; further would be no use, the FIFO being short, and could fill the queue of the
+/// weight unit.
+void MatmulEmitter::fetch_next() {
+    if (wave_ + 1 < waves_of_chunk()) return fetch(wave_at(wave_ + 1));
+    if (chunk_ + 1 < share_.chunks.size()) {
+        ++chunk_;
+        const Wave next = wave_at(0);
+        --chunk_;
+        return fetch(next);
+    }
+    const size_t next = core_.runs_again ? index_ : index_ + 1;
+    if (core_.layer_sync() || next >= core_.graph().kernels.size()) return;
+    fetch_first_wave(core_, next);
+}
+
+void MatmulEmitter::multiply(Wave& wave) {
+    uint64_t k_tiles = 0, slot = 0;
+    for (Block& block : wave) {
+        block.accumulators = core_.take_accumulators(block.array, block.rows);
+        block.slot = slot;
+        slot += block.rows * block.tile->n_len * element_bytes() * work().passes;
+        k_tiles = std::max<uint64_t>(k_tiles, block.tile->k_tiles);
+    }
+    if (share_.in == Way::kSlices) return multiply_slices(wave, k_tiles);
+    multiply_tiles(wave, 0, k_tiles, input_address());
+}
+
+void MatmulEmitter::multiply_tiles(const Wave& wave, uint64_t first, uint64_t end,
+                                   uint32_t address) {
+    const bool sliced = share_.in == Way::kSlices;
+    for (uint64_t k = first; k < end; ++k)
+        for (const Block& block : wave) {
+            if (k >= block.tile->k_tiles) continue;
+            const MatmulGroup& group = work().groups[block.tile->group];
+            if (!sliced) core_.use_window(chunk_window(window(), chunk(), group.channels), node());
+            const uint64_t channel = sliced ? 0 : group.in_channel * element_bytes();
+            multiply(block, k, static_cast<uint32_t>(address + channel), sliced ? first : 0);
+        }
+}
+
+/// Parts of the first tile wait only for the activations that they need, parts of the last one let
+/// the drain begin early; in between they would be no use.
+void MatmulEmitter::multiply(const Block& block, uint64_t k_tile, uint32_t address,
+                             uint64_t k_origin) {
+    const bool ends = (k_tile == 0 || k_tile + 1 == block.tile->k_tiles) && work().passes == 1;
+    if (!ends) return emit_matmul(block, k_tile, address, k_origin, 0, block.rows);
+    uint32_t row = 0;
+    for (const uint32_t rows : split_rows(block.rows, chip_.mxu)) {
+        emit_matmul(block, k_tile, address, k_origin, row, rows);
+        row += rows;
+    }
+}
+
+void MatmulEmitter::emit_matmul(const Block& block, uint64_t k_tile, uint32_t address,
+                                uint64_t k_origin, uint32_t row, uint32_t rows) {
+    const MatmulGroup& group = work().groups[block.tile->group];
+    const uint64_t k_start = k_tile * chip_.mxu.rows;
+    isa::Matmul m;
+    m.mxu = static_cast<uint8_t>(block.array);
+    m.ub_addr = address;
+    m.row_start = fit<uint32_t>(block.row + row - wave_rows_.begin, "output positions");
+    m.rows = fit<uint16_t>(rows, "rows of a block");
+    m.acc_addr = fit<uint16_t>(block.accumulators + row, "accumulator rows");
+    m.k_start = static_cast<uint32_t>(k_start - k_origin * chip_.mxu.rows);
+    m.k_len = fit<uint16_t>(std::min<uint64_t>(chip_.mxu.rows, group.k - k_start), "array rows");
+    for (uint32_t pass = 0; pass < work().passes; ++pass) {
+        // Passes after the first one are the other half of wide activations: no further products.
+        m.n_len =
+            static_cast<uint16_t>(pass == 0 ? std::min(block.tile->n_len, group.useful_n) : 0);
+        m.new_weights = pass == 0 && row == 0 && loads_tiles(block);
+        m.accumulate = k_tile != 0 || pass != 0;
+        const Range read =
+            window_bytes(core_.window_in_use(), m, static_cast<uint32_t>(element_bytes()));
+        Step step = core_.step(isa::Unit::kMxu, node(), block.array);
+        step.words = m.encode();
+        step.source.m_start =
+            static_cast<uint32_t>(chunk().lines.begin * window().out_w + block.row + row);
+        step.source.n_start = group.out_channel + block.tile->n_start;
+        step.source.k_start = static_cast<uint32_t>(k_start);
+        step.touches(core_.buffer(read.begin, read.size()));
+        core_.add(step.touches(core_.accumulators(block.array, m.acc_addr, rows, true)));
+    }
+}
+
+// ---- slices of K
+
+uint64_t MatmulEmitter::slices_of_wave() const {
+    return base::divide_up(base::divide_up(window().channels, chip_.mxu.rows), share_.slice_tiles);
+}
+uint64_t MatmulEmitter::slice_elements(uint64_t slice) const {
+    const uint64_t most = share_.slice_tiles * chip_.mxu.rows;
+    return std::min(most, window().channels - slice * most);
+}
+
+/// Rows that the blocks of a wave read together.
+Range MatmulEmitter::rows_of(const Wave& wave) {
+    Range rows{wave.front().row, 0};
+    for (const Block& block : wave) {
+        rows.begin = std::min(rows.begin, block.row);
+        rows.end = std::max(rows.end, block.row + block.rows);
+    }
+    return rows;
+}
+
+/// Two slices are on their way or in use at a time.
+void MatmulEmitter::multiply_slices(const Wave& wave, uint64_t k_tiles) {
+    wave_rows_ = rows_of(wave);
+    for (uint64_t slice = 0; slice < slices_of_wave(); ++slice, ++slices_used_) {
+        const uint64_t first = slice * share_.slice_tiles;
+        use_slice_window(slice);
+        multiply_tiles(wave, first, std::min(first + share_.slice_tiles, k_tiles),
+                       static_cast<uint32_t>(share_.in_area + slices_used_ % 2 * share_.in_piece));
+        load_slice(slices_used_ + 2);
+    }
+}
+
+void MatmulEmitter::load_slice(uint64_t slice) {
+    const uint64_t wave = slice / slices_of_wave();
+    if (wave >= waves_of_chunk()) return;
+    const Range rows = rows_of(wave_at(wave));
+    const uint64_t row_bytes = window().pixel_bytes(), of_wave = slice % slices_of_wave();
+    Transfer t{kernel_.inputs[0],
+               (chunk().lines.begin * window().out_w + rows.begin) * row_bytes +
+                   of_wave * share_.slice_tiles * chip_.row_bytes(),
+               slice_elements(of_wave) * element_bytes(),
+               rows.size(),
+               row_bytes,
+               static_cast<uint32_t>(share_.in_area + slice % 2 * share_.in_piece)};
+    core_.load(t, node());
+}
+
+/// The rows of a slice stand in the buffer one behind the other.
+void MatmulEmitter::use_slice_window(uint64_t slice) {
+    isa::Geometry g = isa::kSinglePixel;
+    g.channels = fit<uint16_t>(slice_elements(slice), "elements of a slice");
+    g.pixel_stride = fit<uint16_t>(slice_elements(slice) * element_bytes(), "bytes of a slice");
+    g.image_stride = g.pixel_stride;
+    g.pad_value = window().pad_value;
+    core_.use_window(g, node());
+}
+
+// ---- results
+
+/// Of this core's columns.
+uint64_t MatmulEmitter::out_row_bytes() const {
+    uint64_t columns = 0;
+    for (uint64_t t = share_.tiles.begin; t < share_.tiles.end; ++t)
+        columns += plan_.tiles[t].n_len;
+    return columns * element_bytes() * work().passes;
+}
+
+void MatmulEmitter::drain(const Wave& wave) {
+    for (const Block& block : wave) {
+        uint32_t row = 0;
+        const auto parts = work().passes == 1 ? split_rows(block.rows, chip_.mxu)
+                                              : std::vector<uint32_t>{block.rows};
+        for (const uint32_t rows : parts) {
+            activate(block, row, rows);
+            row += rows;
+        }
+    }
+}
+
+MatmulEmitter::Destination MatmulEmitter::destination(const Block& block, uint32_t row) const {
+    const MatmulGroup& group = work().groups[block.tile->group];
+    const uint64_t element = element_bytes() * work().passes;
+    const uint64_t channel = group.out_channel + block.tile->n_start;
+    if (share_.out == Way::kStays) {
+        const uint64_t stride = uint64_t{work().out_channels} * element;
+        const uint64_t first = chunk().lines.begin * window().out_w + block.row + row;
+        return {core_.address_of(kernel_.output, first * stride + channel * element), stride};
+    }
+    if (share_.out == Way::kChunks) {
+        const ColumnTile& first = plan_.tiles[share_.tiles.begin];
+        const uint64_t band = channel - work().groups[first.group].out_channel - first.n_start;
+        return {share_.out_area + chunk_ % 2 * share_.out_piece +
+                    (block.row + row) * out_row_bytes() + band * element,
+                out_row_bytes()};
+    }
+    const uint64_t stride = block.tile->n_len * element;
+    return {slot_of(block) + row * stride, stride};
+}
+
+/// Where a block stands that leaves with its wave: one behind the other.
+uint64_t MatmulEmitter::slot_of(const Block& block) const {
+    return share_.out_area + waves_done_ % 2 * chip_.mxu.count * share_.out_piece + block.slot;
+}
+
+void MatmulEmitter::activate(const Block& block, uint32_t row, uint32_t rows) {
+    const Destination to = destination(block, row);
+    const MatmulGroup& group = work().groups[block.tile->group];
+    const uint32_t channel = group.out_channel + block.tile->n_start;
+    Step step = core_.step(isa::Unit::kVector, node());
+    step.writes_value = true;
+    step.source.m_start =
+        static_cast<uint32_t>(chunk().lines.begin * window().out_w + block.row + row);
+    step.source.n_start = channel;
+    const auto fill = [&](auto op) {
+        op.mxu = static_cast<uint8_t>(block.array);
+        op.ub_addr = static_cast<uint32_t>(to.address);
+        op.acc_addr = fit<uint16_t>(block.accumulators + row, "accumulator rows");
+        op.rows = fit<uint16_t>(rows, "rows of a block");
+        op.row_stride = fit<uint32_t>(to.stride, "bytes of an output row");
+        op.cols = fit<uint16_t>(block.tile->n_len, "array columns");
+        if constexpr (std::is_same_v<decltype(op), isa::Activate>) {
+            constexpr auto kParams = static_cast<uint32_t>(sizeof(numerics::ChannelParams));
+            op.params_addr =
+                plan_.params_address + (kernel_.params_uniform ? 0 : channel * kParams);
+            op.zero_point = static_cast<int8_t>(work().range.zero_point);
+            op.clamp_min = static_cast<int8_t>(work().range.low);
+            op.clamp_max = static_cast<int8_t>(work().range.high);
+            op.rounding = static_cast<uint8_t>(core_.graph().rounding);
+            step.touches(core_.buffer(op.params_addr, uint64_t{block.tile->n_len} * kParams));
+        }
+        step.words = op.encode();
+    };
+    chip_.mxu.dtype == arch::Dtype::kBf16 ? fill(isa::ActivateFloat{}) : fill(isa::Activate{});
+    const uint64_t bytes = block.tile->n_len * element_bytes() * work().passes;
+    step.touches(core_.accumulators(block.array, block.accumulators + row, rows));
+    step.touches(core_.buffer(to.address, (rows - 1) * to.stride + bytes, true));
+    for (uint32_t pass = 0; pass < work().passes; ++pass) core_.add(step);
+}
+
+/// Neighbouring column tiles of the same rows leave together.
+void MatmulEmitter::store(const Wave& wave) {
+    const uint64_t row_bytes = core_.graph().values[kernel_.output].bytes / window().rows();
+    for (size_t first = 0; first < wave.size();) {
+        const Block& block = wave[first];
+        size_t end = first + 1;
+        while (end < wave.size() && follows(wave[end - 1], wave[end])) ++end;
+        const uint64_t row = chunk().lines.begin * window().out_w + block.row;
+        Transfer out{kernel_.output,
+                     row * row_bytes + channel_byte(block),
+                     block.tile->n_len * element_bytes() * work().passes,
+                     block.rows,
+                     row_bytes,
+                     static_cast<uint32_t>(slot_of(block))};
+        out.planes = end - first;
+        out.plane_stride = out.bytes;
+        if (out.rows == 1) {  // the bands of one row are one run
+            out.bytes *= out.planes;
+            out.planes = 1;
+        } else if (out.bytes == row_bytes) {
+            out.bytes *= out.rows;
+            out.rows = 1;
+        }
+        core_.store(out, node());
+        first = end;
+    }
+}
+
+uint64_t MatmulEmitter::channel_byte(const Block& block) const {
+    const MatmulGroup& group = work().groups[block.tile->group];
+    return (group.out_channel + block.tile->n_start) * element_bytes() * work().passes;
+}
+
+bool MatmulEmitter::follows(const Block& before, const Block& block) const {
+    const uint64_t width = before.tile->n_len * element_bytes() * work().passes;
+    return block.row == before.row && block.rows == before.rows &&
+           block.tile->n_len == before.tile->n_len &&
+           channel_byte(block) == channel_byte(before) + width;
+}
+
+}  // namespace tandem::compiler

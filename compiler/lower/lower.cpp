@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/lower/lower.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "compiler/graph/operators.h"
+#include "compiler/lower/weight_matrices.h"
+
+namespace tandem::compiler {
+
+namespace {
+
+/// The bytes of one value or of a range of values.
+template <class T>
+std::vector<uint8_t> bytes_of(const T* values, size_t count) {
+    std::vector<uint8_t> bytes(count * sizeof(T));
+    std::memcpy(bytes.data(), values, bytes.size());
+    return bytes;
+}
+
+class Lowering {
+  public:
+    Lowering(const Graph& graph, const arch::ChipConfig& chip, uint32_t batch,
+             numerics::Rounding rounding)
+        : graph_(graph), chip_(chip), value_of_(graph.tensors.size()) {
+        result_.file = graph.file;
+        result_.name = graph.name.empty() ? graph.file : graph.name;
+        result_.batch = batch;
+        result_.rounding = rounding;
+        result_.has_data = first_without_values(graph) == nullptr && compiler::has_data(graph);
+        result_.host_input_bytes = graph.host_input_bytes * batch;
+        result_.host_output_bytes = graph.host_output_bytes * batch;
+    }
+
+    KernelGraph run() {
+        for (const TensorId id : graph_.inputs) {
+            result_.inputs.push_back(value_for(id));
+            result_.values[result_.inputs.back()].is_input = true;
+        }
+        for (const Node& node : graph_.nodes) {
+            try {
+                lower(node);
+            } catch (const std::domain_error& error) {
+                throw UserError(place_of(graph_, node) + ": " + describe(node) + ": expected " +
+                                error.what());
+            }
+        }
+        for (const TensorId id : graph_.outputs) add_output(id);
+        return std::move(result_);
+    }
+
+  private:
+    const Tensor& in(size_t i = 0) const { return graph_.input(*node_, i); }
+    const Tensor& out() const { return graph_.output(*node_); }
+    uint64_t batched(uint64_t count) const { return count * result_.batch; }
+    bool is_float() const { return in().type == ElementType::kBf16; }
+
+    ValueId value_for(TensorId id) {
+        if (!value_of_[id]) {
+            const Tensor& tensor = graph_.tensors[id];
+            Value value;
+            value.name = tensor.name;
+            value.tensor = id;
+            value.bytes = batched(tensor.size_bytes());
+            value.home = tensor.memory;
+            value_of_[id] = static_cast<ValueId>(result_.values.size());
+            result_.values.push_back(std::move(value));
+        }
+        return *value_of_[id];
+    }
+
+    /// An output has to be computed, since data go from host to buffer and no other way.
+    void add_output(TensorId id) {
+        const ValueId value = value_for(id);
+        if (result_.values[value].is_input)
+            throw UserError(graph_.file, "graph output '" + graph_.tensors[id].name + "'",
+                            "a computed tensor", "one that is an input");
+        result_.values[value].is_output = true;
+        result_.values[value].home = graph_.tensors[id].memory;
+        result_.outputs.push_back(value);
+    }
+
+    void lower(const Node& node) {
+        node_ = &node;
+        current_ = {};
+        current_.node = static_cast<uint32_t>(&node - graph_.nodes.data());
+        current_.index = node.index;
+        current_.op = operator_name(node.op);
+        current_.name = node.name;
+        current_.text = place_of(graph_, node) + ": " + describe(node);
+        current_.repeat = node.repeat;
+        current_.macs = counts(graph_, node).macs() * result_.batch;
+        check_type();
+        switch (operator_info(node.op).lowering) {
+            case LoweringKind::kMatmul:
+                lower_matmul();
+                break;
+            case LoweringKind::kElementwise:
+                lower_elementwise();
+                break;
+            case LoweringKind::kPool:
+                lower_pool();
+                break;
+            case LoweringKind::kSoftmax:
+                lower_softmax();
+                break;
+            case LoweringKind::kAlias:
+                take_inputs(1);
+                current_.work = AliasWork{};
+                value_of_[node.outputs[0]] = current_.inputs[0];
+                break;
+            case LoweringKind::kEdge:
+                take_inputs(1);
+                current_.work = EdgeWork{};
+                break;
+        }
+        current_.output = value_for(node.outputs[0]);
+        result_.kernels.push_back(std::move(current_));
+    }
+
+    void check_type() const {
+        const bool array_is_float = chip_.mxu.dtype == arch::Dtype::kBf16;
+        if (operator_info(node_->op).lowering == LoweringKind::kMatmul &&
+            array_is_float != is_float())
+            throw UserError(place_of(graph_, *node_), describe(*node_),
+                            "tensors of the array's type (chip " + chip_.name + " is " +
+                                std::string(arch::to_string(chip_.mxu.dtype)) + ")",
+                            std::string(element_type_name(in().type)));
+    }
+
+    void take_inputs(size_t count) {
+        for (size_t i = 0; i < count; ++i) {
+            current_.inputs.push_back(value_for(node_->inputs[i]));
+            if (!result_.values[current_.inputs.back()].is_input) result_.chained = true;
+        }
+    }
+
+    /// Over the whole batch; a product's rows are images of one pixel.
+    ImageWindow image_window(const Tensor& input, const Shape& output,
+                             const WindowAttributes& a) const {
+        ImageWindow w;
+        w.images = batched(static_cast<uint64_t>(input.shape[0]));
+        w.in_h = static_cast<uint64_t>(input.shape[1]);
+        w.in_w = static_cast<uint64_t>(input.shape[2]);
+        w.channels = static_cast<uint64_t>(input.shape[3]);
+        w.kernel_h = static_cast<uint64_t>(a.kernel_h);
+        w.kernel_w = static_cast<uint64_t>(a.kernel_w);
+        w.stride_h = static_cast<uint64_t>(a.stride_h);
+        w.stride_w = static_cast<uint64_t>(a.stride_w);
+        w.dilation_h = static_cast<uint64_t>(a.dilation_h);
+        w.dilation_w = static_cast<uint64_t>(a.dilation_w);
+        w.pad_top = static_cast<uint64_t>(a.pad_top);
+        w.pad_left = static_cast<uint64_t>(a.pad_left);
+        w.out_h = static_cast<uint64_t>(output[1]);
+        w.out_w = static_cast<uint64_t>(output[2]);
+        w.element_bytes = input.type == ElementType::kBf16 ? 2 : 1;
+        if (!input.quantization.zero_points.empty())
+            w.pad_value = static_cast<int8_t>(input.zero_point());
+        return w;
+    }
+
+    ImageWindow row_window(uint64_t rows, uint64_t k) const {
+        ImageWindow w;
+        w.images = rows;
+        w.channels = k;
+        w.element_bytes = is_float() ? 2 : 1;
+        return w;
+    }
+
+    const uint8_t* weights() const {
+        return in(1).has_data() && result_.has_data ? in(1).bytes().data() : nullptr;
+    }
+
+    void lower_matmul() {
+        const auto& shape = in(1).shape;
+        const auto extent = [&](size_t i) { return static_cast<uint32_t>(shape[i]); };
+        const Counts sizes = counts(graph_, *node_);
+        MatmulWork work;
+        work.passes = static_cast<uint32_t>(sizes.passes);
+        if (node_->op == Operator::kConv2d) {
+            work.window = image_window(in(), out().shape, window(graph_, *node_));
+            work.out_channels = extent(0);
+            work.groups = conv_groups(work.window, weights(), extent(0), extent(3));
+        } else if (node_->op == Operator::kDepthwiseConv2d) {
+            work.window = image_window(in(), out().shape, window(graph_, *node_));
+            work.out_channels = extent(3);
+            work.groups = depthwise_groups(
+                work.window, weights(),
+                static_cast<uint32_t>(integer_attribute(*node_, "depth_multiplier")),
+                chip_.mxu.rows, chip_.mxu.cols);
+        } else {
+            work.window = row_window(batched(sizes.m), sizes.k);
+            work.out_channels = static_cast<uint32_t>(sizes.n * sizes.groups);
+            work.groups =
+                product_groups(work.window, weights(), static_cast<uint32_t>(sizes.groups),
+                               static_cast<uint32_t>(sizes.n));
+        }
+        take_inputs(1);
+        if (!is_float()) add_channel_params(work);
+        current_.work = std::move(work);
+    }
+
+    void add_channel_params(MatmulWork& work) {
+        const auto& scales = in(1).quantization.scales;
+        const auto& zeros = in().quantization.zero_points;
+        current_.params_uniform =
+            node_->inputs.size() < 3 && scales.size() < 2 && (zeros.empty() || zeros.front() == 0);
+        const uint32_t channels = current_.params_uniform
+                                      ? std::min(work.out_channels, chip_.mxu.cols)
+                                      : work.out_channels;
+        current_.params_bytes = uint64_t{channels} * sizeof(numerics::ChannelParams);
+        if (!result_.has_data) return;
+        work.range = output_range(out(), activation(*node_), result_.rounding);
+        std::vector<int32_t> source_bias;
+        if (node_->inputs.size() > 2) {
+            source_bias.resize(in(2).elements());
+            std::memcpy(source_bias.data(), in(2).bytes().data(), in(2).bytes().size());
+        }
+        std::vector<numerics::ChannelParams> params(work.out_channels);
+        for (const MatmulGroup& group : work.groups) {
+            const auto folded = fold_zero_point(group, in().zero_point(), source_bias);
+            for (uint32_t c = 0; c < group.n; ++c) {
+                const uint32_t channel = group.out_channel + c;
+                const Multiplier m =
+                    channel_multiplier(in().scale(), scales[scales.size() == 1 ? 0 : channel],
+                                       out().scale(), result_.rounding);
+                params[channel] = {folded[c], m.value, m.shift};
+            }
+        }
+        current_.params = bytes_of(params.data(), channels);
+    }
+
+    /// The first elements are the output: of one sample, there is no telling of several.
+    void refuse_batch_of_shrinking() const {
+        if (result_.batch != 1 && in().elements() != out().elements())
+            throw UserError(current_.text +
+                            ": expected batch 1, or an output as large as the input, "
+                            "found batch " +
+                            std::to_string(result_.batch));
+    }
+
+    void lower_elementwise() {
+        refuse_batch_of_shrinking();
+        take_inputs(node_->op == Operator::kAdd ? 2 : 1);
+        const Tensor& second = node_->op == Operator::kAdd ? in(1) : in();
+        current_.work = AddWork{batched(in().elements())};
+        current_.params_bytes = sizeof(numerics::AddParams);
+        if (!result_.has_data) return;
+        const auto params = add_params(in(), second, out(), activation(*node_), result_.rounding);
+        current_.params = bytes_of(&params, 1);
+    }
+
+    void lower_pool() {
+        take_inputs(1);
+        if (node_->op == Operator::kPool) {
+            refuse_batch_of_shrinking();
+            current_.work = CopyWork{batched(in().elements())};
+            return;
+        }
+        PoolWork work;
+        const bool mean = node_->op == Operator::kMean;
+        const WindowAttributes w = window(graph_, *node_);
+        const auto& s = in().shape;
+        work.window = image_window(in(), mean ? Shape{s[0], 1, 1, s[3]} : out().shape, w);
+        work.kind = mean                                ? PoolKind::kMean
+                    : node_->op == Operator::kMaxPool2d ? PoolKind::kMax
+                                                        : PoolKind::kAverage;
+        if (!out().quantization.scales.empty())
+            work.range = output_range(out(), activation(*node_), result_.rounding);
+        if (mean) add_mean_params(static_cast<uint32_t>(s[1] * s[2]));
+        current_.work = work;
+    }
+
+    void add_mean_params(uint32_t count) {
+        current_.params_bytes = sizeof(numerics::ChannelParams);
+        if (!result_.has_data) return;
+        const Multiplier m = mean_multiplier(in().scale(), out().scale(), count, result_.rounding);
+        const numerics::ChannelParams params{-in().zero_point() * static_cast<int32_t>(count),
+                                             m.value, m.shift};
+        current_.params = bytes_of(&params, 1);
+    }
+
+    void lower_softmax() {
+        take_inputs(1);
+        const auto cols = static_cast<uint32_t>(in().shape.back());
+        current_.params_bytes = 256 * sizeof(float);
+        if (result_.has_data) {
+            const auto table = softmax_table(in().scale(), real_attribute(*node_, "beta"));
+            current_.params = bytes_of(table.data(), table.size());
+        }
+        current_.work = SoftmaxWork{batched(in().elements() / cols), cols};
+    }
+
+    const Graph& graph_;
+    const arch::ChipConfig& chip_;
+    std::vector<std::optional<ValueId>> value_of_;
+    KernelGraph result_;
+    const Node* node_ = nullptr;
+    Kernel current_;
+};
+
+}  // namespace
+
+KernelGraph lower(const Graph& graph, const arch::ChipConfig& chip, uint32_t batch,
+                  numerics::Rounding rounding) {
+    return Lowering(graph, chip, batch, rounding).run();
+}
+
+}  // namespace tandem::compiler

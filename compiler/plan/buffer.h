@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Places in the unified buffer: first fit by lifetimes, larger items first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tandem::compiler {
+
+inline constexpr uint64_t kBufferAlignment = 16;  ///< bytes; parameter blocks need 4
+
+struct BufferItem {
+    uint64_t bytes = 0;
+    size_t first = 0, last = 0;  ///< kernels during which it lives, inclusive
+    uint64_t address = 0;
+
+    bool lives_at(size_t kernel) const { return first <= kernel && kernel <= last; }
+    bool meets(const BufferItem& other) const { return first <= other.last && other.first <= last; }
+};
+
+/// Gives every item an address so that those that meet do not overlap; false: one does not fit.
+bool place(std::vector<BufferItem>& items, uint64_t available);
+
+/// Bytes that live at the same time, at most, and the kernel at which they do.
+struct BufferPeak {
+    size_t kernel = 0;
+    uint64_t bytes = 0;
+};
+BufferPeak peak_of(const std::vector<BufferItem>& items, size_t kernels);
+
+}  // namespace tandem::compiler

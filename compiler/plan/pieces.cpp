@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/plan/pieces.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/divide.h"
+#include "compiler/plan/buffer.h"
+
+namespace tandem::compiler {
+
+namespace {
+
+using base::divide_up;
+
+uint64_t aligned(uint64_t bytes) { return divide_up(bytes, kBufferAlignment) * kBufferAlignment; }
+
+/// Room that results take when each wave leaves by itself: two waves, one of which is written out
+/// while the next one is drained.
+constexpr uint64_t kWavesAtOnce = 2;
+
+class PieceCutter {
+  public:
+    PieceCutter(const Kernel& kernel, const KernelGraph& graph,
+                const std::vector<ColumnTile>& tiles, const arch::ChipConfig& chip,
+                const PieceRequest& request, CorePlan& share)
+        : kernel_(kernel),
+          graph_(graph),
+          tiles_(tiles),
+          chip_(chip),
+          request_(request),
+          share_(share) {}
+
+    bool run() {
+        if (share_.lines.empty() || (kernel_.matmul() != nullptr && share_.tiles.empty())) {
+            share_.chunks.clear();
+            return true;
+        }
+        share_.in = Way::kStays;
+        share_.out = Way::kStays;
+        share_.slice_tiles = 0;
+        return kernel_.matmul() != nullptr ? cut_product() : cut_vector();
+    }
+
+  private:
+    Range input(const Range& lines) const { return operand_of_lines(kernel_, graph_, 0, lines); }
+    uint64_t operands() const { return kernel_.inputs.size(); }
+
+    /// Bytes of a line of the result on this core.
+    uint64_t out_line_bytes() const {
+        const MatmulWork& work = *kernel_.matmul();
+        uint64_t columns = 0;
+        for (uint64_t t = share_.tiles.begin; t < share_.tiles.end; ++t) columns += tiles_[t].n_len;
+        return columns * work.window.out_w * work.window.element_bytes * work.passes;
+    }
+
+    uint64_t widest_tile() const {
+        uint64_t widest = 0;
+        for (uint64_t t = share_.tiles.begin; t < share_.tiles.end; ++t)
+            widest = std::max<uint64_t>(widest, tiles_[t].n_len);
+        return widest;
+    }
+
+    /// Shorter blocks, whose results take less room, where the longest ones leave too little to the
+    /// input.
+    bool cut_product() {
+        uint32_t most = half_accumulators(chip_);
+        while (!cut_product(most)) {
+            if (most == 1 || share_.out != Way::kWaves) return false;
+            most = std::max(1u, std::min(most, share_.block_rows) / 2);
+        }
+        return true;
+    }
+
+    bool cut_product(uint32_t most_rows) {
+        const MatmulWork& work = *kernel_.matmul();
+        const uint64_t element = work.window.element_bytes * work.passes;
+        share_.block_rows = most_rows;
+        share_.in = share_.out = Way::kStays;
+        uint64_t room = request_.room;
+        if (!request_.out_stays) {
+            // Reading the buffer takes a synchronisation where there is one: once for each chunk.
+            share_.out = chip_.sequencer.layer_sync ? Way::kChunks : Way::kWaves;
+            if (share_.out == Way::kWaves) {
+                const uint64_t most = share_.lines.size() * work.window.out_w;
+                const uint64_t row = widest_tile() * element * kWavesAtOnce * chip_.mxu.count;
+                share_.block_rows = static_cast<uint32_t>(
+                    std::clamp<uint64_t>(room / 4 / std::max<uint64_t>(row, 1), 1,
+                                         std::min<uint64_t>(share_.block_rows, most)));
+                share_.out_piece = aligned(share_.block_rows * widest_tile() * element);
+                const uint64_t area = out_area_bytes(share_, chip_);
+                if (area > room) return false;
+                room -= area;
+            }
+        }
+        if (request_.in_stays) return whole_input(room, true);
+        if (whole_input(room, false)) return true;
+        CorePlan sliced = share_;  // whole_input() has set its chunks
+        const uint64_t chunk_bytes = cut_into_chunks(room) ? moved_by_chunks() : 0;
+        if (cut_into_slices(sliced, room) &&
+            (chunk_bytes == 0 || moved_by_slices(sliced) < chunk_bytes)) {
+            share_ = sliced;
+            return true;
+        }
+        return chunk_bytes != 0;
+    }
+
+    /// One chunk of all lines.
+    bool whole_input(uint64_t room, bool stays) {
+        make_chunks(share_.lines.size());
+        share_.in = stays ? Way::kStays : Way::kWhole;
+        share_.in_piece = stays ? 0 : aligned(input(share_.lines).size());
+        if (share_.out != Way::kChunks) return share_.in_piece <= room;
+        share_.out_piece = aligned(out_line_bytes() * share_.lines.size());
+        if (share_.in_piece + share_.out_piece <= room) return true;
+        return stays && cut_into_chunks(room);
+    }
+
+    /// The longest chunks of which two inputs and two outputs fit. Whole images where one fits.
+    bool cut_into_chunks(uint64_t room) {
+        const bool in_moves = !request_.in_stays, out_moves = share_.out == Way::kChunks;
+        const auto needed = [&](uint64_t lines) {
+            uint64_t bytes = 0;
+            if (in_moves) bytes += 2 * aligned(largest_input(lines));
+            if (out_moves) bytes += 2 * aligned(out_line_bytes() * lines);
+            return bytes;
+        };
+        const uint64_t low = most_lines([&](uint64_t lines) { return needed(lines) <= room; });
+        if (low == 0) return false;
+        make_chunks(low);
+        share_.in = in_moves ? Way::kChunks : Way::kStays;
+        share_.in_piece = in_moves ? aligned(largest_input(low)) : 0;
+        if (out_moves) share_.out_piece = aligned(out_line_bytes() * low);
+        return true;
+    }
+
+    /// The most lines that fit, of whole images where there are several; 0: not even one.
+    template <class Fits>
+    uint64_t most_lines(const Fits& fits) const {
+        uint64_t low = 0, high = share_.lines.size();
+        while (low < high) {
+            const uint64_t middle = low + (high - low + 1) / 2;
+            if (fits(middle))
+                low = middle;
+            else
+                high = middle - 1;
+        }
+        return low > lines_per_image() ? low - low % lines_per_image() : low;
+    }
+
+    /// No chunk is longer than `most` lines; each is of whole images or lies inside of one, so that
+    /// one window describes it.
+    void make_chunks(uint64_t most) {
+        share_.chunks.clear();
+        const uint64_t image = lines_per_image(), end = share_.lines.end;
+        uint64_t at = share_.lines.begin;
+        while (at < end) {
+            const uint64_t whole = at % image == 0 && most >= image ? (end - at) / image : 0;
+            const uint64_t unit = whole != 0 ? image : 1;
+            const uint64_t total =
+                whole != 0 ? whole : std::min(end, (at / image + 1) * image) - at;
+            const uint64_t count = divide_up(total, most / unit);
+            for (uint64_t i = 0; i < count; ++i)
+                add_chunk(at + base::part_begin(total, count, i) * unit,
+                          at + base::part_begin(total, count, i + 1) * unit);
+            at += total * unit;
+        }
+    }
+
+    const ImageWindow* window() const {
+        if (const auto* pool = std::get_if<PoolWork>(&kernel_.work)) return &pool->window;
+        return kernel_.matmul() != nullptr ? &kernel_.matmul()->window : nullptr;
+    }
+    uint64_t lines_per_image() const { return window() != nullptr ? window()->out_h : 1; }
+
+    void add_chunk(uint64_t begin, uint64_t end) {
+        const Range lines{begin, end};
+        share_.chunks.push_back({lines, input(lines)});
+    }
+
+    /// An upper bound of what a chunk of so many lines reads, wherever it begins.
+    uint64_t largest_input(uint64_t lines) const {
+        const ImageWindow* w = window();
+        if (w == nullptr) return input({0, lines}).size();
+        const uint64_t passes = kernel_.matmul() != nullptr ? kernel_.matmul()->passes : 1;
+        if (lines >= w->out_h) return lines / w->out_h * w->image_bytes() * passes;
+        const uint64_t reach = (w->kernel_h - 1) * w->dilation_h + 1;
+        const uint64_t rows = std::min((lines - 1) * w->stride_h + reach, w->in_h);
+        return rows * w->in_line_bytes() * passes;
+    }
+
+    /// Of one K tile, for all rows of a wave.
+    uint64_t tile_input_bytes(const CorePlan& share) const {
+        const uint64_t rows = share.lines.size() * kernel_.matmul()->window.out_w;
+        const uint64_t blocks = row_blocks(rows, share.tiles.size(), share.block_rows, chip_);
+        const uint64_t rest = share.tiles.size() % chip_.mxu.count;
+        const uint64_t together =
+            rest == 0 ? 1 : std::min(blocks, divide_up(chip_.mxu.count, rest) + 1);
+        return together * divide_up(rows, blocks) * chip_.row_bytes() * kernel_.matmul()->passes;
+    }
+
+    bool cut_into_slices(CorePlan& share, uint64_t room) const {
+        const MatmulWork& work = *kernel_.matmul();
+        if (!work.window.one_to_one() || work.passes != 1) return false;
+        for (const MatmulGroup& group : work.groups)
+            if (group.k != work.window.channels) return false;
+        if (share.out == Way::kChunks) {
+            // All results leave together.
+            share.out_piece = aligned(out_line_bytes() * share.lines.size());
+            if (share.out_piece >= room) return false;
+            room -= share.out_piece;
+        }
+        const uint64_t k_tiles = divide_up(work.window.channels, chip_.mxu.rows);
+        const uint64_t of_tile = aligned(tile_input_bytes(share));
+        // An instruction's window is at most so wide.
+        const uint64_t widest = std::max<uint64_t>(65535 / chip_.row_bytes(), 1);
+        share.slice_tiles = std::min({room / 2 / of_tile, k_tiles, widest});
+        if (share.slice_tiles == 0) return false;
+        share.in = Way::kSlices;
+        share.in_piece = share.slice_tiles * of_tile;
+        share.chunks = {{share.lines, input(share.lines)}};
+        return true;
+    }
+
+    // Bytes that go through the device memory's port, in double against overflow.
+    double weight_bytes() const {
+        double k_tiles = 0;
+        for (uint64_t t = share_.tiles.begin; t < share_.tiles.end; ++t)
+            k_tiles += tiles_[t].k_tiles;
+        return k_tiles * static_cast<double>(chip_.tile_bytes());
+    }
+    uint64_t blocks_of(uint64_t lines) const {
+        return row_blocks(lines * kernel_.matmul()->window.out_w, share_.tiles.size(),
+                          share_.block_rows, chip_);
+    }
+    uint64_t moved_by_chunks() const {
+        const uint64_t longest = share_.chunks.front().lines.size();
+        const double fetches =
+            tiles_[share_.tiles.begin].k_tiles > 1 ? static_cast<double>(blocks_of(longest)) : 1.0;
+        const double bytes = static_cast<double>(input(share_.lines).size()) +
+                             weight_bytes() * static_cast<double>(share_.chunks.size()) * fetches;
+        return static_cast<uint64_t>(bytes) + 1;
+    }
+    uint64_t moved_by_slices(const CorePlan& sliced) const {
+        const uint64_t blocks = blocks_of(sliced.lines.size());
+        const double readings = static_cast<double>(waves(blocks, sliced.tiles.size(), chip_)) /
+                                static_cast<double>(blocks);
+        return static_cast<uint64_t>(static_cast<double>(input(sliced.lines).size()) *
+                                         std::max(readings, 1.0) +
+                                     weight_bytes() * static_cast<double>(blocks)) +
+               1;
+    }
+
+    /// Everything in the buffer, or pieces of lines with room for two of all that moves.
+    bool cut_vector() {
+        make_chunks(share_.lines.size());
+        if (request_.in_stays && request_.out_stays) return true;
+        share_.in = request_.in_stays ? Way::kStays : Way::kChunks;
+        share_.out = request_.out_stays ? Way::kStays : Way::kChunks;
+        const auto in_bytes = [&](uint64_t lines) {
+            return request_.in_stays ? 0 : aligned(largest_input(lines)) * operands();
+        };
+        const auto out_bytes = [&](uint64_t lines) {
+            return request_.out_stays ? 0 : aligned(result_bytes(lines));
+        };
+        const uint64_t low = most_lines([&](uint64_t lines) {
+            return 2 * (in_bytes(lines) + out_bytes(lines)) <= request_.room;
+        });
+        if (low == 0) return false;
+        make_chunks(low);
+        share_.in_piece = in_bytes(low);
+        share_.out_piece = out_bytes(low);
+        return true;
+    }
+
+    /// Of so many lines, also those beyond an output that is smaller than its input.
+    uint64_t result_bytes(uint64_t lines) const {
+        const uint64_t out = output_of_lines(kernel_, graph_, {0, lines}).size();
+        const bool elementwise = std::holds_alternative<AddWork>(kernel_.work) ||
+                                 std::holds_alternative<CopyWork>(kernel_.work);
+        return elementwise ? std::max(out, largest_input(lines)) : out;
+    }
+
+    const Kernel& kernel_;
+    const KernelGraph& graph_;
+    const std::vector<ColumnTile>& tiles_;
+    const arch::ChipConfig& chip_;
+    const PieceRequest& request_;
+    CorePlan& share_;
+};
+
+}  // namespace
+
+bool cut_into_pieces(const Kernel& kernel, const KernelGraph& graph,
+                     const std::vector<ColumnTile>& tiles, const arch::ChipConfig& chip,
+                     const PieceRequest& request, CorePlan& share) {
+    return PieceCutter(kernel, graph, tiles, chip, request, share).run();
+}
+
+uint64_t in_area_bytes(const CorePlan& share) {
+    const bool one =
+        share.in == Way::kWhole || (share.in == Way::kChunks && share.chunks.size() < 2);
+    return share.in == Way::kStays ? 0 : share.in_piece * (one ? 1 : 2);
+}
+
+uint64_t out_area_bytes(const CorePlan& share, const arch::ChipConfig& chip) {
+    switch (share.out) {
+        case Way::kWaves:
+            return share.out_piece * kWavesAtOnce * chip.mxu.count;
+        case Way::kChunks:
+            return share.out_piece * (share.chunks.size() > 1 ? 2 : 1);
+        default:
+            return 0;
+    }
+}
+
+}  // namespace tandem::compiler

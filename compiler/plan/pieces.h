@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// How one core's share of a kernel goes through the room that the buffer has for it.
+#pragma once
+
+#include "compiler/plan/plan.h"
+
+namespace tandem::compiler {
+
+struct PieceRequest {
+    bool in_stays = false;   ///< operands lie in the buffer
+    bool out_stays = false;  ///< so does the result
+    uint64_t room = 0;       ///< bytes of the buffer for what goes through
+};
+
+/// Fills ways, chunks, slices, block rows and sizes of areas into `share`, whose lines and tiles
+/// are set. False: there is no room.
+bool cut_into_pieces(const Kernel& kernel, const KernelGraph& graph,
+                     const std::vector<ColumnTile>& tiles, const arch::ChipConfig& chip,
+                     const PieceRequest& request, CorePlan& share);
+
+/// Bytes of the buffer that the share's areas take.
+uint64_t in_area_bytes(const CorePlan& share);
+uint64_t out_area_bytes(const CorePlan& share, const arch::ChipConfig& chip);
+
+}  // namespace tandem::compiler

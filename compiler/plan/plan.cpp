@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/plan/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/divide.h"
+#include "base/error.h"
+#include "compiler/plan/buffer.h"
+#include "compiler/plan/memory_layout.h"
+#include "compiler/plan/pieces.h"
+
+namespace tandem::compiler {
+
+namespace {
+
+constexpr uint32_t kPrefetchChoices[] = {2, 1, 0};
+
+uint64_t aligned(uint64_t bytes, uint64_t to) { return base::divide_up(bytes, to) * to; }
+
+class Planner {
+  public:
+    Planner(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options)
+        : graph_(graph), chip_(chip), options_(options) {
+        plan_.cores = options.cores;
+        plan_.values.resize(graph.values.size());
+        plan_.kernels.resize(graph.kernels.size());
+        find_uses();
+    }
+
+    Plan run() {
+        for (size_t k = 0; k < kernels(); ++k) share_out(k);
+        for (size_t v = 0; v < graph_.values.size(); ++v) find_parts(v);
+        lay_out_params();
+        choose_residents();
+        lay_out_memory(graph_, chip_, options_, plan_);
+        return std::move(plan_);
+    }
+
+  private:
+    struct Uses {
+        std::optional<size_t> maker;                     ///< kernel; none: a graph input
+        std::vector<std::pair<size_t, size_t>> readers;  ///< kernel and operand
+        size_t first = 0, last = 0;  ///< kernels between which it lives in the buffer
+    };
+
+    size_t kernels() const { return graph_.kernels.size(); }
+    uint64_t available() const {
+        return std::min<uint64_t>(chip_.unified_buffer_bytes, uint64_t{1} << 32);
+    }
+
+    void find_uses() {
+        uses_.resize(graph_.values.size());
+        for (size_t k = 0; k < kernels(); ++k) {
+            const Kernel& kernel = graph_.kernels[k];
+            for (size_t i = 0; i < kernel.inputs.size(); ++i)
+                uses_[kernel.inputs[i]].readers.push_back({k, i});
+            // An alias is no maker: its value is its input.
+            if (!kernel.is_alias()) uses_[kernel.output].maker = k;
+        }
+        for (size_t v = 0; v < uses_.size(); ++v) {
+            Uses& uses = uses_[v];
+            const Value& value = graph_.values[v];
+            uses.last = uses.maker.value_or(0);
+            for (const auto& [k, i] : uses.readers) uses.last = std::max(uses.last, k);
+            uses.first = uses.maker.value_or(0);
+            // What comes from the host is on its way from the start.
+            if (value.is_input && value.home == Memory::kDevice && !uses.readers.empty())
+                uses.first = uses.readers.front().first;
+        }
+    }
+
+    // ---- who does what
+
+    void share_out(size_t k) {
+        const Kernel& kernel = graph_.kernels[k];
+        KernelPlan& plan = plan_.kernels[k];
+        plan.cores.resize(options_.cores);
+        if (kernel.is_alias() || kernel.is_edge()) return;
+        cut_columns(kernel, plan);
+        const uint64_t lines = lines_of(kernel);
+        const bool columns = splits_columns(kernel, plan);
+        for (uint32_t c = 0; c < options_.cores; ++c) {
+            CorePlan& share = plan.cores[c];
+            share.tiles = {0, plan.tiles.size()};
+            share.lines = {0, lines};
+            if (columns)
+                share.tiles = {base::part_begin(plan.tiles.size(), options_.cores, c),
+                               base::part_begin(plan.tiles.size(), options_.cores, c + 1)};
+            else
+                share.lines = lines_of_core(kernel, lines, c);
+        }
+    }
+
+    void cut_columns(const Kernel& kernel, KernelPlan& plan) const {
+        const MatmulWork* work = kernel.matmul();
+        if (work == nullptr) return;
+        uint32_t next = 0;
+        for (uint32_t g = 0; g < work->groups.size(); ++g) {
+            const MatmulGroup& group = work->groups[g];
+            const auto k_tiles = static_cast<uint32_t>(base::divide_up(group.k, chip_.mxu.rows));
+            for (uint32_t n = 0; n < group.n; n += chip_.mxu.cols) {
+                plan.tiles.push_back({g, n, std::min(chip_.mxu.cols, group.n - n), next, k_tiles});
+                next += k_tiles;
+            }
+        }
+    }
+
+    /// Splitting lines, every core fetches all weights; splitting columns, it reads all lines.
+    bool splits_columns(const Kernel& kernel, const KernelPlan& plan) const {
+        const MatmulWork* work = kernel.matmul();
+        if (options_.cores == 1 || work == nullptr || plan.tiles.size() < 2) return false;
+        uint64_t weights = 0;
+        for (const MatmulGroup& group : work->groups) weights += uint64_t{group.k} * group.n;
+        return work->window.rows() < options_.cores ||
+               weights > work->window.images * work->window.in_h * work->window.in_w *
+                             work->window.channels;
+    }
+
+    /// Whole images where there are enough of them, so that no core reads another one's.
+    Range lines_of_core(const Kernel& kernel, uint64_t lines, uint32_t core) const {
+        uint64_t unit = 1;
+        if (const MatmulWork* work = kernel.matmul()) unit = work->window.out_h;
+        if (const auto* pool = std::get_if<PoolWork>(&kernel.work)) unit = pool->window.out_h;
+        if (unit == 1 && kernel.matmul() == nullptr) unit = elements_of_image(kernel, lines);
+        if (lines / unit < options_.cores) unit = 1;
+        const uint64_t count = lines / unit;
+        return {base::part_begin(count, options_.cores, core) * unit,
+                base::part_begin(count, options_.cores, core + 1) * unit};
+    }
+
+    /// Elementwise kernels are shared out like the tensor's first dimension.
+    uint64_t elements_of_image(const Kernel& kernel, uint64_t lines) const {
+        const ValueId in = kernel.inputs[0];
+        const auto& maker = uses_[in].maker;
+        if (!maker) return 1;
+        const MatmulWork* work = graph_.kernels[*maker].matmul();
+        const uint64_t images = work == nullptr ? 0 : work->window.images;
+        return images != 0 && lines % images == 0 ? lines / images : 1;
+    }
+
+    // ---- what can stay
+
+    Range made_by(size_t k, uint32_t core) const {
+        const Kernel& kernel = graph_.kernels[k];
+        const CorePlan& share = plan_.kernels[k].cores[core];
+        if (share.tiles.size() != plan_.kernels[k].tiles.size()) return {};
+        return output_of_lines(kernel, graph_, share.lines);
+    }
+    Range read_by(size_t k, size_t operand, uint32_t core) const {
+        const CorePlan& share = plan_.kernels[k].cores[core];
+        if (plan_.kernels[k].tiles.size() != 0 && share.tiles.empty()) return {};
+        return operand_of_lines(graph_.kernels[k], graph_, operand, share.lines);
+    }
+
+    /// The bytes of a value that each core has if it stays; `can_stay_` says whether it can.
+    void find_parts(size_t v) {
+        const Uses& uses = uses_[v];
+        const Value& value = graph_.values[v];
+        can_stay_.resize(graph_.values.size());
+        bool can = !(value.is_output && value.home == Memory::kDevice);
+        std::vector<Range> parts(options_.cores);
+        for (uint32_t c = 0; c < options_.cores; ++c) {
+            Range need;
+            for (const auto& [k, operand] : uses.readers) {
+                if (graph_.kernels[k].is_alias() || graph_.kernels[k].is_edge()) continue;
+                const Range read = read_by(k, operand, c);
+                if (read.empty()) continue;
+                need = need.empty()
+                           ? read
+                           : Range{std::min(need.begin, read.begin), std::max(need.end, read.end)};
+            }
+            const bool own = !uses.maker || graph_.kernels[*uses.maker].is_edge();
+            parts[c] = own ? need : made_by(*uses.maker, c);
+            // A single core takes all that the host gives, also what nobody reads.
+            if (value.is_input && options_.cores == 1) parts[c] = {0, value.bytes};
+            can = can && parts[c].contains(need);
+        }
+        const bool in_columns =
+            uses.maker && !graph_.kernels[*uses.maker].is_edge() && splits(*uses.maker);
+        can_stay_[v] = can && !in_columns && value.bytes != 0;
+        plan_.values[v].parts = std::move(parts);
+    }
+
+    bool splits(size_t k) const {
+        for (const CorePlan& share : plan_.kernels[k].cores)
+            if (share.tiles.size() != plan_.kernels[k].tiles.size()) return true;
+        return false;
+    }
+
+    uint64_t bytes_in_buffer(size_t v) const {
+        uint64_t bytes = 0;
+        for (const Range& part : plan_.values[v].parts) bytes = std::max(bytes, part.size());
+        // A pass over more elements than it leaves needs room for all of them.
+        if (uses_[v].maker) {
+            const Kernel& kernel = graph_.kernels[*uses_[v].maker];
+            const bool passes = std::holds_alternative<AddWork>(kernel.work) ||
+                                std::holds_alternative<CopyWork>(kernel.work);
+            if (passes)
+                for (uint32_t c = 0; c < options_.cores; ++c)
+                    bytes = std::max(bytes, read_by(*uses_[v].maker, 0, c).size());
+        }
+        return aligned(bytes, kBufferAlignment);
+    }
+
+    // ---- what does stay
+
+    void lay_out_params() {
+        for (size_t k = 0; k < kernels(); ++k) {
+            plan_.kernels[k].params_offset = plan_.params_bytes;
+            plan_.params_bytes += aligned(graph_.kernels[k].params_bytes, kBufferAlignment);
+        }
+    }
+
+    /// Everything that can stay does, if there is room; else in program order as much as leaves a
+    /// quarter of the buffer to what does not.
+    void choose_residents() {
+        for (size_t v = 0; v < graph_.values.size(); ++v) plan_.values[v].resident = can_stay_[v];
+        if (place_all()) return;
+        choose_in_order();
+        while (!place_all())
+            if (!give_one_up()) refuse();
+    }
+
+    /// An edge's output takes the place of its input, which nobody else reads.
+    void unite_edges(std::vector<BufferItem>& items) const {
+        for (const Kernel& kernel : graph_.kernels) {
+            if (!kernel.is_edge() || !shares_place(kernel)) continue;
+            BufferItem& in = items[kernel.inputs[0]];
+            BufferItem& out = items[kernel.output];
+            in.bytes = std::max(in.bytes, out.bytes);
+            in.last = std::max(in.last, out.last);
+            out.bytes = 0;
+        }
+    }
+    bool shares_place(const Kernel& kernel) const {
+        return plan_.values[kernel.inputs[0]].resident && plan_.values[kernel.output].resident &&
+               uses_[kernel.inputs[0]].readers.size() == 1;
+    }
+
+    void choose_in_order() {
+        const uint64_t room = available() - available() / 4;
+        std::vector<uint64_t> live(kernels() + 1);
+        for (size_t v = 0; v < graph_.values.size(); ++v) {
+            ValuePlan& value = plan_.values[v];
+            if (!can_stay_[v]) continue;
+            const uint64_t bytes = bytes_in_buffer(v);
+            bool fits = bytes != 0;
+            for (size_t k = uses_[v].first; k <= uses_[v].last; ++k)
+                fits = fits && live[k] + bytes <= room;
+            value.resident = fits;
+            if (!fits) continue;
+            for (size_t k = uses_[v].first; k <= uses_[v].last; ++k) live[k] += bytes;
+        }
+    }
+
+    /// The largest value that stays at the kernel that has no room.
+    bool give_one_up() {
+        ValuePlan* largest = nullptr;
+        uint64_t bytes = 0;
+        for (const bool here : {true, false}) {
+            for (size_t v = 0; v < graph_.values.size(); ++v) {
+                if (!plan_.values[v].resident || bytes_in_buffer(v) <= bytes) continue;
+                if (here && (failed_ < uses_[v].first || failed_ > uses_[v].last)) continue;
+                largest = &plan_.values[v];
+                bytes = bytes_in_buffer(v);
+            }
+            if (largest != nullptr) break;
+        }
+        if (largest == nullptr) return false;
+        largest->resident = false;
+        return true;
+    }
+
+    bool place_all() {
+        if (plan_.params_bytes <= chip_.tile_bytes() && place_with(true, 0)) return true;
+        for (const uint32_t prefetch : kPrefetchChoices)
+            if (place_with(false, prefetch)) return true;
+        return false;
+    }
+
+    /// Items: values, parameters, then the areas of what goes through each kernel.
+    bool place_with(bool params_stay, uint32_t prefetch) {
+        std::vector<BufferItem> items;
+        for (size_t v = 0; v < graph_.values.size(); ++v)
+            items.push_back({plan_.values[v].resident ? bytes_in_buffer(v) : 0, uses_[v].first,
+                             uses_[v].last, 0});
+        for (size_t k = 0; k < kernels(); ++k)
+            items.push_back(
+                {params_stay ? 0 : aligned(graph_.kernels[k].params_bytes, kBufferAlignment),
+                 k - std::min<size_t>(k, prefetch), k, 0});
+        items.push_back({params_stay ? plan_.params_bytes : 0, 0, kernels(), 0});
+        unite_edges(items);
+        const BufferPeak staying = peak_of(items, kernels());
+        if (staying.bytes > available()) {
+            failed_ = staying.kernel;
+            needed_ = staying.bytes;
+            return false;
+        }
+        const size_t areas = items.size();
+        if (!cut_all(items)) return false;
+        if (!place(items, available())) {
+            const BufferPeak peak = peak_of(items, kernels());
+            failed_ = peak.kernel;
+            needed_ = peak.bytes;
+            return false;
+        }
+        take_addresses(items, areas, params_stay, prefetch);
+        plan_.peak_buffer_bytes = peak_of(items, kernels()).bytes;
+        return true;
+    }
+
+    /// The room of each kernel into pieces; its areas behind the items.
+    bool cut_all(std::vector<BufferItem>& items) {
+        std::vector<uint64_t> live(kernels() + 1);
+        for (const BufferItem& item : items)
+            for (size_t k = item.first; item.bytes != 0 && k <= std::min(item.last, kernels() - 1);
+                 ++k)
+                live[k] += item.bytes;
+        for (size_t k = 0; k < kernels(); ++k) {
+            uint64_t in = 0, out = 0;
+            const uint64_t room = available() - std::min(available(), live[k]);
+            if (!cut(k, room, in, out)) {
+                failed_ = k;
+                needed_ = 0;
+                left_ = room;
+                return false;
+            }
+            items.push_back({aligned(in, kBufferAlignment), k, k, 0});
+            items.push_back({aligned(out, kBufferAlignment), k, k, 0});
+        }
+        return true;
+    }
+
+    bool cut(size_t k, uint64_t room, uint64_t& in, uint64_t& out) {
+        const Kernel& kernel = graph_.kernels[k];
+        if (kernel.is_alias() || kernel.is_edge()) return true;
+        PieceRequest request;
+        request.in_stays = true;
+        for (const ValueId id : kernel.inputs)
+            request.in_stays = request.in_stays && plan_.values[id].resident;
+        request.out_stays = plan_.values[kernel.output].resident;
+        // The areas are as large as those of the core that needs most, of what comes and of what
+        // leaves, which need not be the same core.
+        for (request.room = room;;) {
+            in = out = 0;
+            for (CorePlan& share : plan_.kernels[k].cores) {
+                if (!cut_into_pieces(kernel, graph_, plan_.kernels[k].tiles, chip_, request, share))
+                    return false;
+                in = std::max(in, in_area_bytes(share));
+                out = std::max(out, out_area_bytes(share, chip_));
+            }
+            if (in + out <= room) return true;
+            request.room -= std::min(request.room, in + out - room);
+        }
+    }
+
+    /// The least into which the kernel's pieces fit, `too_little` being less.
+    uint64_t least_room(size_t k, uint64_t too_little) {
+        constexpr uint64_t kMost = uint64_t{1} << 40;
+        uint64_t in = 0, out = 0, enough = std::max<uint64_t>(too_little, 1);
+        while (enough < kMost && !cut(k, enough, in, out)) enough *= 2;
+        while (enough - too_little > 1) {
+            const uint64_t middle = too_little + (enough - too_little) / 2;
+            (cut(k, middle, in, out) ? enough : too_little) = middle;
+        }
+        return enough;
+    }
+
+    void take_addresses(const std::vector<BufferItem>& items, size_t areas, bool params_stay,
+                        uint32_t prefetch) {
+        size_t next = 0;
+        const auto address = [&] { return static_cast<uint32_t>(items[next++].address); };
+        for (ValuePlan& value : plan_.values) value.address = address();
+        for (const Kernel& kernel : graph_.kernels)
+            if (kernel.is_edge() && shares_place(kernel))
+                plan_.values[kernel.output].address = plan_.values[kernel.inputs[0]].address;
+        for (KernelPlan& kernel : plan_.kernels) kernel.params_address = address();
+        plan_.params_stay = params_stay;
+        plan_.prefetch_kernels = prefetch;
+        plan_.params_base = address();
+        if (params_stay)
+            for (KernelPlan& kernel : plan_.kernels)
+                kernel.params_address =
+                    plan_.params_base + static_cast<uint32_t>(kernel.params_offset);
+        next = areas;
+        for (KernelPlan& kernel : plan_.kernels) {
+            const uint32_t in = address(), out = address();
+            for (CorePlan& share : kernel.cores) share.in_area = in, share.out_area = out;
+        }
+    }
+
+    [[noreturn]] void refuse() {
+        const Kernel& kernel = graph_.kernels[std::min(failed_, kernels() - 1)];
+        if (needed_ == 0) needed_ = available() - left_ + least_room(failed_, left_);
+        throw UserError(
+            kernel.text + (graph_.batch == 1 ? "" : fmt::format(", batch {}", graph_.batch)) +
+            fmt::format(": expected activations, parameters and pieces of what goes through that "
+                        "fit into the unified buffer of {} bytes ({}), found {}",
+                        available(), chip_.name,
+                        needed_ > available() ? fmt::format("{} bytes needed", needed_)
+                                              : "pieces that find no place side by side"));
+    }
+
+    const KernelGraph& graph_;
+    const arch::ChipConfig& chip_;
+    const PlanOptions& options_;
+    Plan plan_;
+    std::vector<Uses> uses_;
+    std::vector<bool> can_stay_;
+    size_t failed_ = 0;    ///< kernel that had no room, and what it needed
+    uint64_t needed_ = 0;  ///< 0: more than is left_ for its pieces
+    uint64_t left_ = 0;
+};
+
+}  // namespace
+
+Plan make_plan(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options) {
+    return Planner(graph, chip, options).run();
+}
+
+}  // namespace tandem::compiler

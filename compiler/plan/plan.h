@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who does what, in which pieces, and what lies where. Every mistake that a chip's sizes make of a
+// graph is told here, before any work is done.
+//
+// Rules (docs/timing_model.md):
+//   cores    share the lines of a kernel, or its column tiles, whichever moves fewer bytes
+//   buffer   what a kernel writes stays for those that read it if every core makes what it reads
+//            and there is room; else it goes through device memory: in chunks of lines, or in
+//            slices of K, whichever moves fewer bytes. Of either there are two in the buffer, so
+//            that transfers overlap with work
+//   weights  in CMEM if those of the whole graph fit there, else in device memory
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arch/chip_config.h"
+#include "compiler/lower/kernels.h"
+
+namespace tandem::compiler {
+
+/// Half open.
+struct Range {
+    uint64_t begin = 0, end = 0;
+    uint64_t size() const { return end - begin; }
+    bool empty() const { return begin >= end; }
+    bool contains(const Range& other) const {
+        return other.empty() || (begin <= other.begin && other.end <= end);
+    }
+    bool operator==(const Range&) const = default;
+};
+
+/// Where a value lies between its kernels.
+struct ValuePlan {
+    bool resident = false;     ///< in the unified buffer, each core with its part
+    std::vector<Range> parts;  ///< bytes that a core makes, or loads; empty: in columns, or nothing
+    uint32_t address = 0;      ///< of every core's part in its buffer, if resident
+    /// In device memory from the data's base on; of values that go through it, or live there.
+    uint64_t memory_offset = 0;
+    uint64_t host_offset = 0;  ///< among the graph's inputs, or its outputs
+};
+
+/// Some columns of a group: one weight tile wide.
+struct ColumnTile {
+    uint32_t group = 0;
+    uint32_t n_start = 0, n_len = 0;  ///< columns of the group
+    uint32_t first_tile = 0;          ///< its K tiles among those of the kernel
+    uint32_t k_tiles = 0;
+};
+
+/// Lines that are worked on at a time and the bytes of the input that they read.
+struct Chunk {
+    Range lines;
+    Range input;
+};
+
+/// How a kernel's operand comes into the buffer, or its result out of it.
+enum class Way : uint8_t {
+    kStays,   ///< it is, or stays, in the buffer
+    kWhole,   ///< all of the core's part at once
+    kChunks,  ///< chunk by chunk
+    kSlices,  ///< in: a wave's rows, some K tiles at a time
+    kWaves,   ///< out: each wave by itself
+};
+
+/// One core's share of a kernel. Lines count output rows of images; of elementwise kernels
+/// elements, of softmax rows.
+struct CorePlan {
+    Range lines;
+    Range tiles;  ///< column tiles of a product
+    Way in = Way::kStays, out = Way::kStays;
+    std::vector<Chunk> chunks;  ///< of the whole share where nothing goes through in pieces
+    uint64_t slice_tiles = 0;   ///< K tiles of a slice
+    uint32_t block_rows = 0;    ///< most rows of a block
+    uint32_t in_area = 0, out_area = 0;    ///< addresses of what goes through
+    uint64_t in_piece = 0, out_piece = 0;  ///< bytes of one of the areas' places
+};
+
+struct KernelPlan {
+    std::vector<CorePlan> cores;
+    std::vector<ColumnTile> tiles;
+    uint64_t weight_offset = 0;  ///< of its first tile, from the data's base on
+    uint32_t params_address = 0;
+    uint64_t params_offset = 0;
+};
+
+struct Plan {
+    std::vector<ValuePlan> values;
+    std::vector<KernelPlan> kernels;
+    uint32_t cores = 1;
+    bool params_stay = false;  ///< all blocks side by side, loaded at once
+    uint32_t params_base = 0;
+    uint64_t params_bytes = 0;
+    uint32_t prefetch_kernels = 0;  ///< else: so many kernels ahead of their use
+    uint64_t data_bytes = 0;        ///< parameters and weights
+    bool weights_in_cmem = false;
+    uint64_t memory_bytes = 0;  ///< of device memory from the data's base on
+    /// Values and weights of different kernels lie at the same place: timing only.
+    bool memory_shared = false;
+    uint64_t peak_buffer_bytes = 0;
+    uint64_t host_input_bytes = 0, host_output_bytes = 0;
+};
+
+struct PlanOptions {
+    uint32_t cores = 1;        ///< of the chip, that take part
+    uint64_t memory_base = 0;  ///< bytes of device memory in front of the data
+    bool use_cmem = false;
+};
+
+/// Throws UserError naming the kernel, what it needs and what there is.
+Plan make_plan(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options);
+
+/// Rows of the accumulators that a block may take, so that one is drained while the next is filled.
+inline uint32_t half_accumulators(const arch::ChipConfig& chip) {
+    return std::max(1u, chip.mxu.accumulator_rows / 2);
+}
+
+/// Blocks into which the rows of a chunk are cut: none longer than `block_rows`, and more if arrays
+/// would else have nothing to do, as long as a block is no shorter than the array is deep.
+uint64_t row_blocks(uint64_t rows, uint64_t tiles, uint32_t block_rows,
+                    const arch::ChipConfig& chip);
+
+/// Blocks that run at the same time, one on each array, make a wave.
+uint64_t waves(uint64_t blocks, uint64_t tiles, const arch::ChipConfig& chip);
+
+/// Bytes of the input that `lines` of the output read; of whole lines.
+Range input_of_lines(const ImageWindow& window, const Range& lines);
+
+/// What `lines` of a kernel write, in bytes of its output.
+Range output_of_lines(const Kernel& kernel, const KernelGraph& graph, const Range& lines);
+/// What they read of an operand.
+Range operand_of_lines(const Kernel& kernel, const KernelGraph& graph, size_t operand,
+                       const Range& lines);
+/// Lines of the whole kernel.
+uint64_t lines_of(const Kernel& kernel);
+
+}  // namespace tandem::compiler

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/vector_ops.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "arch/bf16.h"
+#include "arch/numerics.h"
+
+#if defined(__x86_64__)
+#define TANDEM_X86 1
+#endif
+
+namespace tandem::engine {
+namespace {
+
+using numerics::AddParams;
+using numerics::ChannelParams;
+using numerics::Rounding;
+
+template <class T>
+T load(std::span<const uint8_t> buffer, uint64_t address) {
+    T value;
+    std::memcpy(&value, buffer.data() + address, sizeof value);
+    return value;
+}
+
+/// Calls visit(h, w) for every tap of the window at (oh, ow) that lies inside the image.
+template <class Visit>
+void for_each_tap(const isa::Geometry& g, uint32_t oh, uint32_t ow, Visit visit) {
+    const int64_t h0 = int64_t{oh} * g.stride_h - g.pad_top,
+                  w0 = int64_t{ow} * g.stride_w - g.pad_left;
+    const int64_t h_end = std::min<int64_t>(h0 + int64_t{g.kernel_h} * g.dilation_h, g.in_height);
+    const int64_t w_end = std::min<int64_t>(w0 + int64_t{g.kernel_w} * g.dilation_w, g.in_width);
+    for (int64_t h = h0; h < h_end; h += g.dilation_h)
+        for (int64_t w = w0; h >= 0 && w < w_end; w += g.dilation_w)
+            if (w >= 0) visit(h, w);
+}
+
+int8_t reduce(const isa::Pool& op, const isa::Geometry& g, uint32_t oh, uint32_t ow,
+              const int8_t* image, const ChannelParams& mean) {
+    int32_t sum = 0, count = 0, largest = -128;
+    for_each_tap(g, oh, ow, [&](int64_t h, int64_t w) {
+        const int32_t value = image[(h * g.in_width + w) * g.pixel_stride];
+        sum += value;
+        ++count;
+        largest = std::max(largest, value);
+    });
+    int32_t value = largest, zero_point = 0;
+    if (op.kind == 1) value = count == 0 ? 0 : numerics::rounded_average(sum, count);
+    if (op.kind == 2) {
+        value = numerics::requantise(numerics::wrap_add(sum, mean.bias), mean.multiplier,
+                                     mean.shift, static_cast<Rounding>(op.rounding));
+        zero_point = op.zero_point;
+    }
+    return numerics::to_int8(value, zero_point, op.clamp_min, op.clamp_max);
+}
+
+// Rows of `activate` and `activate_float`: loops of which the compiler makes vectors, once for each
+// instruction set.
+
+struct Rows {
+    const int32_t* sums;
+    size_t sums_stride;  ///< elements
+    uint8_t* out;
+    size_t out_stride;  ///< bytes
+    uint32_t count;
+};
+
+template <class Row>
+[[gnu::always_inline]] inline void do_rows(const Row& row, const Rows& rows) {
+    for (uint32_t i = 0; i < rows.count; ++i)
+        row(rows.sums + i * rows.sums_stride, rows.out + i * rows.out_stride);
+}
+
+template <class Row>
+void do_rows_plain(const Row& row, const Rows& rows) {
+    do_rows(row, rows);
+}
+
+#if TANDEM_X86
+template <class Row>
+[[gnu::target("avx2")]] void do_rows_avx2(const Row& row, const Rows& rows) {
+    do_rows(row, rows);
+}
+
+template <class Row>
+[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]] void do_rows_avx512(const Row& row,
+                                                                          const Rows& rows) {
+    do_rows(row, rows);
+}
+#endif
+
+template <class Row>
+void do_rows(const Row& row, const Rows& rows, VectorKernel kernel) {
+#if TANDEM_X86
+    if (kernel == VectorKernel::kAvx512) return do_rows_avx512(row, rows);
+    if (kernel == VectorKernel::kAvx2) return do_rows_avx2(row, rows);
+#endif
+    static_cast<void>(kernel);
+    do_rows_plain(row, rows);
+}
+
+std::vector<ChannelParams> channel_params(const isa::Activate& op,
+                                          std::span<const uint8_t> buffer) {
+    std::vector<ChannelParams> params(op.cols);
+    std::memcpy(params.data(), buffer.data() + op.params_addr,
+                params.size() * sizeof(ChannelParams));
+    return params;
+}
+
+class GemmlowpRow {
+  public:
+    GemmlowpRow(const isa::Activate& op, std::span<const uint8_t> buffer)
+        : op_(op), params_(channel_params(op, buffer)) {}
+
+    [[gnu::always_inline]] inline void operator()(const int32_t* sums, uint8_t* out) const {
+        for (size_t c = 0; c < params_.size(); ++c) {
+            const ChannelParams& p = params_[c];
+            const int32_t value = numerics::multiply_by_quantized(
+                numerics::wrap_add(sums[c], p.bias), p.multiplier, p.shift);
+            out[c] = static_cast<uint8_t>(
+                numerics::to_int8(value, op_.zero_point, op_.clamp_min, op_.clamp_max));
+        }
+    }
+
+  private:
+    const isa::Activate& op_;
+    const std::vector<ChannelParams> params_;
+};
+
+/// numerics::requantise and to_int8 without branches and without a rounding instruction.
+class SingleRow {
+  public:
+    SingleRow(const isa::Activate& op, std::span<const uint8_t> buffer)
+        : zero_point_(op.zero_point),
+          low_(op.clamp_min),
+          high_(std::max(op.clamp_min, op.clamp_max)) {
+        for (const ChannelParams& p : channel_params(op, buffer)) {
+            bias_.push_back(p.bias);
+            factor_.push_back(std::bit_cast<float>(p.multiplier));
+        }
+    }
+
+    [[gnu::always_inline]] inline void operator()(const int32_t* sums, uint8_t* out) const {
+        // Beyond the limit every number becomes an end of the clamp. Next to 3 * 2^22 the fp32 are
+        // whole numbers, so that adding it rounds half to even.
+        constexpr float kLimit = 1 << 20, kWholes = 3 << 22;
+        constexpr auto kBase = std::bit_cast<int32_t>(kWholes);
+        const size_t count = bias_.size();
+        const int32_t* bias = bias_.data();
+        const float* factor = factor_.data();
+        const int32_t zero_point = zero_point_, low = low_, high = high_;
+        for (size_t c = 0; c < count; ++c) {
+            float scaled = static_cast<float>(numerics::wrap_add(sums[c], bias[c])) * factor[c];
+            scaled = scaled != scaled ? 0.0f : scaled;
+            scaled = scaled < -kLimit ? -kLimit : scaled;
+            scaled = scaled > kLimit ? kLimit : scaled;
+            int32_t value = std::bit_cast<int32_t>(scaled + kWholes) - kBase + zero_point;
+            value = value < low ? low : value;
+            value = value > high ? high : value;
+            out[c] = static_cast<uint8_t>(value);
+        }
+    }
+
+  private:
+    std::vector<int32_t> bias_;
+    std::vector<float> factor_;
+    int32_t zero_point_, low_, high_;
+};
+
+/// bf16::sum, then the function, to fp32 (`Wide`) or bf16. The host's own sum of numbers that are
+/// not subnormal is right; where it is tiny it is exact.
+template <bool Wide>
+class FloatRow {
+  public:
+    FloatRow(const isa::ActivateFloat& op, std::span<const uint8_t> buffer)
+        // Without a bias -0: the one number that changes no other.
+        : bias_(op.cols, bf16::kSign), relu_(op.function == 1) {
+        if (op.bias != 0)
+            std::memcpy(bias_.data(), buffer.data() + op.params_addr,
+                        bias_.size() * sizeof bias_[0]);
+    }
+
+    [[gnu::always_inline]] inline void operator()(const int32_t* sums, uint8_t* out) const {
+        const size_t count = bias_.size();
+        const uint32_t* bias = bias_.data();
+        const uint32_t dropped_signs = relu_ ? bf16::kSign : 0;
+        for (size_t c = 0; c < count; ++c) {
+            const float total = std::bit_cast<float>(bf16::flush(static_cast<uint32_t>(sums[c]))) +
+                                std::bit_cast<float>(bf16::flush(bias[c]));
+            uint32_t bits = bf16::flush(std::bit_cast<uint32_t>(total));
+            bits = (bits & dropped_signs) != 0 ? 0 : bits;
+            bits = total != total ? bf16::kNan : bits;
+            if constexpr (Wide) {
+                std::memcpy(out + 4 * c, &bits, sizeof bits);
+            } else {
+                const uint16_t narrow = bf16::narrow(bits);
+                std::memcpy(out + 2 * c, &narrow, sizeof narrow);
+            }
+        }
+    }
+
+  private:
+    std::vector<uint32_t> bias_;
+    bool relu_;
+};
+
+}  // namespace
+
+VectorKernel best_vector_kernel() {
+#if TANDEM_X86
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
+        return VectorKernel::kAvx512;
+    if (__builtin_cpu_supports("avx2")) return VectorKernel::kAvx2;
+#endif
+    return VectorKernel::kPlain;
+}
+
+void activate_rows(const isa::Activate& op, std::span<const int32_t> sums, uint32_t array_cols,
+                   std::span<uint8_t> buffer, VectorKernel kernel) {
+    const Rows rows{sums.data(), array_cols, buffer.data() + op.ub_addr, op.row_stride, op.rows};
+    if (static_cast<Rounding>(op.rounding) == Rounding::kGemmlowp)
+        do_rows(GemmlowpRow(op, buffer), rows, VectorKernel::kPlain);
+    else
+        do_rows(SingleRow(op, buffer), rows, kernel);
+}
+
+void activate_float_rows(const isa::ActivateFloat& op, std::span<const int32_t> sums,
+                         uint32_t array_cols, std::span<uint8_t> buffer, VectorKernel kernel) {
+    const Rows rows{sums.data(), array_cols, buffer.data() + op.ub_addr, op.row_stride, op.rows};
+    if (op.wide != 0)
+        do_rows(FloatRow<true>(op, buffer), rows, kernel);
+    else
+        do_rows(FloatRow<false>(op, buffer), rows, kernel);
+}
+
+void add_elements(const isa::Add& op, std::span<uint8_t> buffer) {
+    const auto params = load<AddParams>(buffer, op.params_addr);
+    const auto rounding = static_cast<Rounding>(op.rounding);
+    for (uint64_t i = 0; i < op.count; ++i) {
+        const auto a = static_cast<int8_t>(buffer[op.a_addr + i]);
+        const auto b = static_cast<int8_t>(buffer[op.b_addr + i]);
+        buffer[op.out_addr + i] =
+            static_cast<uint8_t>(numerics::quantised_add(a, b, params, rounding));
+    }
+}
+
+void pool_windows(const isa::Pool& op, const isa::Geometry& g, std::span<uint8_t> buffer) {
+    const auto mean = op.kind == 2 ? load<ChannelParams>(buffer, op.params_addr) : ChannelParams{};
+    uint8_t* out = buffer.data() + op.out_addr;
+    for (uint32_t image = 0; image < op.images; ++image) {
+        const auto* in = reinterpret_cast<const int8_t*>(buffer.data() + op.in_addr +
+                                                         uint64_t{image} * g.image_stride);
+        for (uint32_t oh = 0; oh < g.out_height; ++oh)
+            for (uint32_t ow = 0; ow < g.out_width; ++ow)
+                for (uint32_t c = 0; c < g.channels; ++c)
+                    *out++ = static_cast<uint8_t>(reduce(op, g, oh, ow, in + c, mean));
+    }
+}
+
+void softmax_rows(const isa::Softmax& op, std::span<uint8_t> buffer) {
+    std::vector<float> table(256);
+    std::memcpy(table.data(), buffer.data() + op.params_addr, 256 * sizeof(float));
+    for (uint32_t row = 0; row < op.rows; ++row) {
+        const auto* in =
+            reinterpret_cast<const int8_t*>(buffer.data() + op.in_addr + size_t{row} * op.cols);
+        const int32_t largest = *std::max_element(in, in + op.cols);
+        const auto exponential = [&](uint32_t c) {
+            return table[static_cast<size_t>(largest - in[c])];
+        };
+        float sum = 0.0f;
+        for (uint32_t c = 0; c < op.cols; ++c) sum += exponential(c);
+        const float inverse = 256.0f / sum;
+        std::vector<int8_t> out(op.cols);
+        for (uint32_t c = 0; c < op.cols; ++c)
+            out[c] = numerics::softmax_output(exponential(c), inverse);
+        std::memcpy(buffer.data() + op.out_addr + size_t{row} * op.cols, out.data(), out.size());
+    }
+}
+
+}  // namespace tandem::engine

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/apart.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/pipe.h"
+
+namespace tandem::run {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UnitResult, name, core, cycles)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerResult, index, op, name, cycles, macs, output_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Traffic, memory_read, memory_write, cmem, host_to_chip,
+                                   chip_to_host)
+
+void to_json(nlohmann::json& out, const RunResult& r) {
+    out = {{"chip", r.chip},
+           {"model", r.model},
+           {"clock_hz", r.clock_hz},
+           {"cores", r.cores},
+           {"arrays", r.arrays},
+           {"peak_macs_per_cycle", r.peak_macs_per_cycle},
+           {"utilization", r.utilization()},
+           {"cycles", r.cycles},
+           {"core_cycles", r.core_cycles},
+           {"macs", r.macs},
+           {"array_macs", r.array_macs},
+           {"rows", r.rows},
+           {"tiles", r.tiles},
+           {"instructions", r.instructions},
+           {"traffic", r.traffic},
+           {"units", r.units},
+           {"layers", r.layers},
+           {"host_instructions", r.host_instructions},
+           {"simulated_seconds", r.simulated_seconds},
+           {"failure", r.failure},
+           {"laws_broken", r.laws_broken}};
+    if (r.peak_buffer_bytes) out["peak_buffer_bytes"] = *r.peak_buffer_bytes;
+}
+
+namespace {
+
+using nlohmann::json;
+
+RunResult from_text(const json& in) {
+    RunResult r;
+    in.at("chip").get_to(r.chip);
+    in.at("model").get_to(r.model);
+    in.at("clock_hz").get_to(r.clock_hz);
+    in.at("cores").get_to(r.cores);
+    in.at("arrays").get_to(r.arrays);
+    in.at("peak_macs_per_cycle").get_to(r.peak_macs_per_cycle);
+    in.at("cycles").get_to(r.cycles);
+    in.at("core_cycles").get_to(r.core_cycles);
+    in.at("macs").get_to(r.macs);
+    in.at("array_macs").get_to(r.array_macs);
+    in.at("rows").get_to(r.rows);
+    in.at("tiles").get_to(r.tiles);
+    in.at("instructions").get_to(r.instructions);
+    in.at("traffic").get_to(r.traffic);
+    in.at("units").get_to(r.units);
+    in.at("layers").get_to(r.layers);
+    in.at("host_instructions").get_to(r.host_instructions);
+    in.at("simulated_seconds").get_to(r.simulated_seconds);
+    in.at("failure").get_to(r.failure);
+    in.at("laws_broken").get_to(r.laws_broken);
+    if (in.contains("peak_buffer_bytes"))
+        r.peak_buffer_bytes = in["peak_buffer_bytes"].get<uint64_t>();
+    return r;
+}
+
+[[noreturn]] void answer(int pipe, const std::function<RunResult()>& run) {
+    json answer;
+    try {
+        answer["result"] = run();
+    } catch (const UserError& error) {
+        answer["user_error"] = error.what();
+    } catch (const std::exception& error) {
+        answer["fault"] = error.what();
+    }
+    const std::string text = answer.dump();
+    for (size_t at = 0; at < text.size();) {
+        const ssize_t sent = write(pipe, text.data() + at, text.size() - at);
+        if (sent < 0 && errno != EINTR) break;
+        if (sent > 0) at += static_cast<size_t>(sent);
+    }
+    _exit(0);
+}
+
+}  // namespace
+
+RunResult run_apart(const std::string& name, const std::function<RunResult()>& run) {
+    int ends[2];
+    if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+    const pid_t parent = getpid(), child = fork();
+    if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(0);
+        close(ends[0]);
+        answer(ends[1], run);
+    }
+    close(ends[1]);
+    const std::string text = base::read_all(ends[0]);
+    close(ends[0]);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    const auto reply = json::parse(text, nullptr, false);
+    if (reply.is_discarded()) throw std::runtime_error("the run of " + name + " died");
+    if (reply.contains("user_error")) throw UserError(reply["user_error"].get<std::string>());
+    if (reply.contains("fault")) throw std::logic_error(reply["fault"].get<std::string>());
+    return from_text(reply.at("result"));
+}
+
+}  // namespace tandem::run

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/arrays.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <optional>
+
+#include "base/error.h"
+#include "cosim/array_builder.h"
+#include "cosim/array_timing.h"
+#include "run/paths.h"
+
+namespace tandem::run {
+namespace {
+
+cosim::ArraySpec specification(const engine::MxuShape& shape, const ArrayChoice& choice) {
+    cosim::ArraySpec spec;
+    spec.rows = shape.rows;
+    spec.cols = shape.cols;
+    spec.acc_depth = shape.accumulator_rows;
+    spec.dtype = shape.dtype;
+    spec.form = choice.form;
+    spec.pipeline = shape.pipeline;
+    spec.sum4 = shape.sum4;
+    if (choice.other()) spec.other = cosim::OtherRtl{choice.rtl, choice.rtl_top};
+    return spec;
+}
+
+/// Nothing: the array has no declaration.
+std::optional<cosim::ArrayDeclaration> declaration_of(const ArrayChoice& choice) {
+    if (!choice.other()) return std::nullopt;
+    if (!std::filesystem::exists(choice.rtl))
+        throw UserError("--rtl: file list " + choice.rtl + " cannot be read");
+    std::filesystem::path file = choice.rtl_timing;
+    if (file.empty()) {
+        file = std::filesystem::path(choice.rtl).parent_path() / (choice.rtl_top + ".yaml");
+        if (!std::filesystem::exists(file)) return std::nullopt;
+    }
+    return cosim::read_declaration(file);
+}
+
+}  // namespace
+
+std::string ArrayChoice::to_string() const {
+    std::string text;
+    if (form != "flat") text += " --form " + form;
+    if (other()) text += " --rtl " + rtl + " --rtl-top " + rtl_top;
+    if (!rtl_timing.empty()) text += " --rtl-timing " + rtl_timing;
+    return text;
+}
+
+engine::MxuShape array_shape(const arch::ChipConfig& chip, const ArrayChoice& choice) {
+    auto shape = engine::shape_of(chip.mxu);
+    if (const auto declaration = declaration_of(choice))
+        shape.declared = declaration->timing(shape);
+    return shape;
+}
+
+LoadedArray load_array(const arch::ChipConfig& chip, const ArrayChoice& choice) {
+    return load_array(engine::shape_of(chip.mxu), choice);
+}
+
+LoadedArray load_array(const engine::MxuShape& shape, const ArrayChoice& choice) {
+    cosim::BuildOptions options;
+    options.rtl_dir = source_dir() / "rtl";
+    options.shim_dir = source_dir() / "cosim";
+    options.cache_dir = array_cache_dir();
+    const auto tell = [](std::string_view text) { fmt::print(stderr, "rtl: {}\n", text); };
+    options.progress = tell;
+    LoadedArray array{nullptr, shape};
+    const auto declaration = declaration_of(choice);
+    if (declaration) {
+        array.shape.declared = declaration->timing(shape);
+    } else if (choice.other()) {
+        tell(fmt::format("{}.yaml is not there: {} is taken to have the timing of Tandem's array",
+                         choice.rtl_top, choice.rtl_top));
+    }
+    try {
+        array.library = std::make_shared<cosim::ArrayLibrary>(
+            cosim::ensure_array(specification(shape, choice), options));
+    } catch (const UserError&) {
+        throw;
+    } catch (const std::runtime_error& error) {
+        throw UserError(error.what());
+    }
+    if (declaration) cosim::check_declaration(*array.library, array.shape, *declaration);
+    return array;
+}
+
+}  // namespace tandem::run

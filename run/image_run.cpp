@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// An image, run by firmware on the first core and all of its arrays.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <cstring>
+
+#include "base/error.h"
+#include "firmware/include/tandem/platform.h"
+#include "run/image_observer.h"
+#include "run/machine.h"
+
+namespace tandem::run {
+namespace {
+
+bool is_opcode(const isa::Words& words, isa::Opcode opcode) {
+    return isa::opcode_of(words) == static_cast<uint32_t>(opcode);
+}
+
+/// Rows of activations that matmuls stream in one run, of all arrays or of one.
+uint64_t rows_of(const arch::Program& program, std::optional<uint32_t> array = std::nullopt) {
+    uint64_t rows = 0;
+    for (const auto& words : program.instructions) {
+        if (!is_opcode(words, isa::Opcode::kMatmul)) continue;
+        const auto matmul = isa::Matmul::decode(words);
+        if (!array || matmul.mxu == *array) rows += matmul.rows;
+    }
+    return rows;
+}
+
+/// What its instructions ask for, each once; of a program with loops, what the metadata say alone.
+Needs needs_of(const arch::Program& program, const arch::ChipConfig& chip, uint64_t runs) {
+    Needs needs;
+    for (const auto& node : program.nodes) needs.macs += node.macs * runs;
+    needs.chip_to_host = arch::bytes_of(program.outputs) * runs;
+    const bool loops = std::ranges::any_of(program.instructions, [](const isa::Words& words) {
+        return is_opcode(words, isa::Opcode::kBranchNonzero);
+    });
+    if (loops) return needs;
+    needs.rows = rows_of(program) * runs;
+    for (const auto& words : program.instructions) {
+        if (is_opcode(words, isa::Opcode::kReadWeights))
+            needs.memory_read += isa::ReadWeights::decode(words).tiles * chip.tile_bytes() * runs;
+        if (!is_opcode(words, isa::Opcode::kReadHost)) continue;
+        const auto read = isa::ReadHost::decode(words);
+        needs.host_to_chip += uint64_t{read.bytes} * read.rows * read.planes * runs;
+    }
+    return needs;
+}
+
+std::vector<RunNode> nodes_of(const arch::Program& program) {
+    std::vector<RunNode> nodes;
+    for (const auto& node : program.nodes)
+        nodes.push_back({node.index, node.op, node.name, node.macs, node.output_bytes});
+    return nodes;
+}
+
+/// Room for the job: image, inputs and outputs of all runs, and some pages between them.
+uint64_t host_memory_bytes(const ImageJob& job, uint64_t image_bytes) {
+    constexpr uint64_t kPage = 4096, kSlack = 16 * kPage;
+    const uint64_t need =
+        platform::kFirmwareBytes + kSlack + image_bytes +
+        (arch::bytes_of(job.program.inputs) + arch::bytes_of(job.program.outputs)) * job.runs;
+    if (need > platform::kRamMaxBytes)
+        throw UserError(fmt::format(
+            "program, inputs and outputs need {} bytes of host memory, it has at most {}: use "
+            "--count",
+            need, platform::kRamMaxBytes));
+    return std::max<uint64_t>(platform::kRamBytes, (need + kPage - 1) / kPage * kPage);
+}
+
+Machine::Setup setup_of(const ImageJob& job, const RunOptions& options, uint64_t image_bytes) {
+    Machine::Setup setup;
+    setup.system.cores = 1;
+    setup.system.host = HostKind::kFirmware;
+    setup.system.cpu = options.cpu;
+    setup.system.host_bytes = host_memory_bytes(job, image_bytes);
+    setup.system.console = options.console;
+    setup.nodes = nodes_of(job.program);
+    setup.rows_of_first_array = rows_of(job.program, 0) * job.runs;
+    return setup;
+}
+
+/// What firmware or device say of a job that is not done; empty: it is.
+std::string failure_of(const host::HostSystem& host, uint32_t runs) {
+    const firmware::Job& job = host.job();
+    if (!host.fault().empty()) return "host CPU: " + host.fault();
+    if (job.status == 0 && job.runs_done == runs) return {};
+    const std::string message(job.message, strnlen(job.message, sizeof job.message));
+    return fmt::format(
+        "firmware: {} (stage {}; device error {}: {}; at {})", message, job.stage, job.error_code,
+        arch::describe(static_cast<arch::DeviceError>(job.error_code)), job.error_info);
+}
+
+}  // namespace
+
+RunResult run_image(const arch::ChipConfig& chip, const ImageJob& job, const RunOptions& options) {
+    const std::vector<uint8_t> image = arch::serialise(job.program);
+    Machine machine(chip, options, setup_of(job, options, image.size()));
+    machine.wave().check(job.program);
+    ImageObserver observer(job, options, machine.chip().unified_buffer(), machine.watchers());
+    machine.watch(0, &observer.view(), &observer);
+    machine.begin();
+    host::HostSystem& host = *machine.system().firmware_host();
+    host.load({image, job.inputs, job.runs, arch::bytes_of(job.program.outputs), job.timeout_us});
+    // Timers may be pending when the firmware is done.
+    sc_core::sc_spawn([&] {
+        if (!host.finished()) sc_core::wait(host.finished_event());
+        sc_core::sc_stop();
+    });
+    sc_core::sc_start();
+
+    RunResult result;
+    result.model = job.program.model;
+    machine.collect(result, job.runs);
+    result.host_instructions = host.instructions();
+    result.layer_bytes_compared = observer.bytes_compared();
+    result.layer_mismatch = observer.mismatch();
+    result.outputs.assign(host.outputs().begin(), host.outputs().end());
+    if (result.completed()) result.failure = failure_of(host, job.runs);
+    result.laws_broken = broken_laws(result, needs_of(job.program, chip, job.runs));
+    return result;
+}
+
+}  // namespace tandem::run

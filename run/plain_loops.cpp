@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/plain_loops.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+#include "compiler/graph/operators.h"
+#include "compiler/graph/seed.h"
+#include "run/plain_elements.h"
+#include "run/plain_products.h"
+
+namespace tandem::run {
+namespace {
+
+using namespace compiler;
+
+size_t natural(int64_t value) { return static_cast<size_t>(value); }
+
+/// How often the steps of a node are done here: a repeat finds the same again.
+uint64_t work_of(const Graph& graph, const Node& node, uint32_t batch) {
+    const Counts sizes = counts(graph, node);
+    return (sizes.m * sizes.k * sizes.n * sizes.groups + sizes.elements + sizes.output_elements) *
+           batch;
+}
+
+class PlainRun {
+  public:
+    using Progress = std::function<void(uint64_t done, uint64_t total)>;
+
+    PlainRun(const Graph& graph, const arch::ChipConfig::Mxu& mxu, uint32_t batch, uint64_t seed,
+             const Progress& progress)
+        : graph_(graph),
+          mxu_(mxu),
+          batch_(batch),
+          seed_(seed),
+          progress_(progress),
+          readers_(graph.tensors.size()),
+          values_(graph.tensors.size()) {
+        for (const Node& node : graph.nodes) {
+            total_ += work_of(graph, node, batch);
+            for (const TensorId id : node.inputs) ++readers_[id];
+            if (node.op == Operator::kEdge) ++readers_[node.inputs[0]];  // kept
+        }
+        for (const TensorId id : graph.outputs) ++readers_[id];
+    }
+
+    PlainValues run() {
+        if (const Node* node = first_without_values(graph_)) refuse(*node);
+        for (const TensorId id : graph_.inputs) values_[id] = seeded(id);
+        for (const Node& node : graph_.nodes) {
+            node_ = &node;
+            const uint64_t before = done_;
+            values_[node.outputs[0]] = compute();
+            done_ = before;
+            advance(work_of(graph_, node, batch_));
+            for (const TensorId id : node.inputs) release(id);
+            if (readers_[node.outputs[0]] == 0) values_[node.outputs[0]] = {};
+        }
+        return {std::move(values_)};
+    }
+
+  private:
+    const Tensor& in(size_t i = 0) const { return graph_.input(*node_, i); }
+    const Tensor& out() const { return graph_.output(*node_); }
+    const PlainBytes& value(size_t i = 0) const {
+        return in(i).is_constant ? in(i).bytes() : values_[node_->inputs[i]];
+    }
+    bool is_bf16() const { return in().type == ElementType::kBf16; }
+
+    [[noreturn]] void refuse(const Node& node) const {
+        throw UserError(
+            place_of(graph_, node), describe(node), "values of its type",
+            "no plain loops for " + std::string(element_type_name(graph_.input(node, 0).type)));
+    }
+
+    PlainBytes seeded(TensorId id) const {
+        Tensor tensor = graph_.tensors[id];
+        if (!tensor.shape.empty()) tensor.shape[0] *= batch_;
+        return seeded_bytes(tensor, seed_);
+    }
+
+    void release(TensorId id) {
+        if (--readers_[id] == 0) values_[id] = {};
+    }
+
+    void advance(uint64_t work) {
+        done_ += work;
+        if (progress_) progress_(done_, total_);
+    }
+
+    PlainBytes compute() {
+        switch (node_->op) {
+            case Operator::kConv2d:
+            case Operator::kDepthwiseConv2d:
+                return convolution();
+            case Operator::kFullyConnected:
+            case Operator::kGroupedMatmul:
+                return product_of_rows();
+            case Operator::kAdd:
+                return plain_add(value(), in(), value(1), in(1), out(), range());
+            case Operator::kVector:
+                return first_elements(plain_add(value(), in(), value(), in(), out(), range()));
+            case Operator::kAveragePool2d:
+            case Operator::kMaxPool2d:
+                return plain_pool(image_window(), node_->op == Operator::kMaxPool2d, value(),
+                                  range());
+            case Operator::kMean:
+                return plain_mean(value(), in(), out(), range());
+            case Operator::kPool:
+                return first_elements(value());
+            case Operator::kSoftmax:
+                return plain_softmax(value(), in(), real_attribute(*node_, "beta"));
+            case Operator::kReshape:
+                return value();
+            case Operator::kEdge:
+                return seeded(node_->outputs[0]);
+        }
+        refuse(*node_);
+    }
+
+    PlainRange range() const { return {out(), *node_}; }
+
+    PlainBytes first_elements(PlainBytes bytes) const {
+        bytes.resize(out().size_bytes() * batch_);
+        return bytes;
+    }
+
+    PlainWindow image_window() const {
+        const WindowAttributes a = window(graph_, *node_);
+        const Shape &from = in().shape, &to = out().shape;
+        PlainWindow w;
+        w.images = natural(from[0]) * batch_;
+        w.height = natural(from[1]), w.width = natural(from[2]), w.channels = natural(from[3]);
+        w.out_height = natural(to[1]), w.out_width = natural(to[2]);
+        w.kernel_h = natural(a.kernel_h), w.kernel_w = natural(a.kernel_w);
+        w.stride_h = natural(a.stride_h), w.stride_w = natural(a.stride_w);
+        w.dilation_h = natural(a.dilation_h), w.dilation_w = natural(a.dilation_w);
+        w.pad_top = natural(a.pad_top), w.pad_left = natural(a.pad_left);
+        return w;
+    }
+
+    PlainStep step() {
+        return [this](uint64_t macs) { advance(macs); };
+    }
+
+    /// Bias and scale of each output channel.
+    PlainFinish finish(size_t channels) const {
+        std::vector<uint32_t> bias(channels);
+        if (node_->inputs.size() > 2)
+            std::memcpy(bias.data(), in(2).bytes().data(), channels * sizeof(uint32_t));
+        std::vector<float> factors;
+        const auto& scales = in(1).quantization.scales;
+        for (size_t c = 0; c < channels; ++c)
+            factors.push_back(in().scale() * scales[scales.size() == 1 ? 0 : c] / out().scale());
+        return [bias = std::move(bias), factors = std::move(factors), range = range()](uint32_t sum,
+                                                                                       size_t c) {
+            const auto total = static_cast<int32_t>(sum + bias[c]);
+            return static_cast<int8_t>(range.round(static_cast<float>(total) * factors[c]));
+        };
+    }
+
+    PlainBytes convolution() {
+        const Shape& weights = in(1).shape;
+        PlainProduct product{image_window(), 1, 1};
+        if (node_->op == Operator::kDepthwiseConv2d)
+            return plain_int8_depthwise(product.window, natural(weights[3] / in().shape[3]),
+                                        value(), in().zero_point(), value(1),
+                                        finish(natural(weights[3])), step());
+        product.groups = natural(in().shape[3] / weights[3]);
+        product.n = natural(weights[0]) / product.groups;
+        return multiply(product);
+    }
+
+    PlainBytes product_of_rows() {
+        PlainProduct product;
+        product.window.channels = natural(in(1).shape.back());
+        product.window.images = in().elements() * batch_ / product.window.channels;
+        product.n = in(1).elements() / product.window.channels;
+        return multiply(product);
+    }
+
+    PlainBytes multiply(const PlainProduct& product) {
+        if (is_bf16())
+            return plain_bf16_product(product, value(), value(1), mxu_.rows, mxu_.sum4, step());
+        return plain_int8_product(product, value(), in().zero_point(), value(1),
+                                  finish(product.out_channels()), step());
+    }
+
+    const Graph& graph_;
+    const arch::ChipConfig::Mxu& mxu_;
+    const uint32_t batch_;
+    const uint64_t seed_;
+    const Progress& progress_;
+    std::vector<uint32_t> readers_;  ///< to come, and one more for what is kept
+    std::vector<PlainBytes> values_;
+    const Node* node_ = nullptr;
+    uint64_t done_ = 0, total_ = 0;
+};
+
+}  // namespace
+
+PlainValues plain_loops(const Graph& graph, const arch::ChipConfig::Mxu& mxu, uint32_t batch,
+                        uint64_t seed, const std::function<void(uint64_t, uint64_t)>& progress) {
+    return PlainRun(graph, mxu, batch, seed, progress).run();
+}
+
+double plain_seconds(const Graph& graph, uint32_t batch) {
+    // Per second of one processor, measured and rounded down (sum4 is the slowest bf16).
+    constexpr double kInt8 = 2.5e9, kBf16 = 0.4e9, kOutputs = 0.1e9;
+    double seconds = 0;
+    for (const Node& node : graph.nodes) {
+        const Counts sizes = counts(graph, node);
+        const double macs = static_cast<double>(sizes.macs() / sizes.repeat);
+        const bool is_bf16 = graph.input(node, 0).type == ElementType::kBf16;
+        seconds += macs / (is_bf16 ? kBf16 : kInt8) +
+                   static_cast<double>(sizes.elements + sizes.output_elements) / kOutputs;
+    }
+    return seconds * batch;
+}
+
+}  // namespace tandem::run

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run says on the terminal.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "run/report.h"
+
+namespace tandem::run {
+namespace {
+
+using nlohmann::json;
+
+void print_layers(const RunResult& result, const RunReport& run) {
+    if (run.layer_sizes.empty()) return;
+    fmt::print("{:<28} {:>34} {:>12} {:>9} {:>7}\n", "layer", "rows x k x columns", "cycles", "us",
+               "of peak");
+    for (size_t i = 0; i < result.layers.size(); ++i) {
+        const LayerResult& layer = result.layers[i];
+        const double cycles = static_cast<double>(layer.cycles);
+        const double peak = cycles * result.peak_macs_per_cycle;
+        fmt::print("{:<28.28} {:>34} {:>12} {:>9.2f} {:>5.1f} %\n", layer.name, run.layer_sizes[i],
+                   layer.cycles, cycles * 1e6 / static_cast<double>(result.clock_hz),
+                   peak == 0 ? 0 : 100 * static_cast<double>(layer.macs) / peak);
+    }
+    fmt::print("\n");
+}
+
+void print_heading(const arch::ChipConfig& chip, const RunResult& result, const RunReport& run) {
+    const uint32_t arrays = result.cores * result.arrays;
+    std::string machine =
+        fmt::format("{} array{} of {}x{} {}", arrays, arrays == 1 ? "" : "s", chip.mxu.rows,
+                    chip.mxu.cols, arch::to_string(chip.mxu.dtype));
+    if (result.cores != chip.cores) machine += fmt::format(", the first of {} cores", chip.cores);
+    fmt::print("{} on {} ({}), mode {}, backend {}", run.name.empty() ? run.model : run.name,
+               chip.name, machine, run.mode, run.backend);
+    if (run.host != "none") fmt::print(", host {}", run.host);
+    fmt::print(": {} sample{}\n", run.samples, run.samples == 1 ? "" : "s");
+}
+
+void print_cycles(const RunResult& result, const RunReport& run) {
+    const double seconds = result.seconds();
+    const double tops = seconds == 0 ? 0 : 2e-12 * static_cast<double>(result.macs) / seconds;
+    fmt::print(
+        "  {} cycles ({:.3f} ms at {:.0f} MHz), {:.0f} per sample; {} MACs, {:.2f} TOPS, "
+        "utilization {:.1f} %\n",
+        result.cycles, seconds * 1e3, static_cast<double>(result.clock_hz) / 1e6,
+        static_cast<double>(result.cycles) / static_cast<double>(run.samples), result.macs, tops,
+        result.utilization() * 100);
+    fmt::print(
+        "  {} weight tiles, {} bytes read from memory, {} written, {} from the host, {} to "
+        "it\n",
+        result.tiles, result.traffic.memory_read, result.traffic.memory_write,
+        result.traffic.host_to_chip, result.traffic.chip_to_host);
+    for (const UnitResult& unit : result.units) {
+        const uint64_t all = std::max<uint64_t>(1, result.core_cycles[unit.core]);
+        std::string text;
+        for (size_t cause = 0; cause < sim::kCauses; ++cause)
+            if (unit.cycles[cause] != 0)
+                text += fmt::format(
+                    "  {} {:.1f} %", sim::kCauseNames[cause],
+                    100 * static_cast<double>(unit.cycles[cause]) / static_cast<double>(all));
+        fmt::print("  {:<16}{}\n", unit.name, text);
+    }
+}
+
+void print_first_wrong(const RunResult& result, const json& d) {
+    const cosim::Divergence& what = result.divergence->what;
+    if (what.pe)
+        fmt::print(
+            "  {:<14}PE row {}, column {}, register {}, cycle {}, k step {}: expected {}, "
+            "has {}\n",
+            "first wrong", what.pe->pe_row, what.pe->pe_col, d["pe_register"].get<std::string>(),
+            what.pe->cycle, d["k_step"].get<uint32_t>(), what.pe->expected, what.pe->actual);
+    if (what.net)
+        fmt::print("  {:<14}{}\n", "first wrong", cosim::net_text(*what.net));
+    else if (!what.pe && !what.unit.empty())
+        fmt::print("  {:<14}unit {}\n", "first wrong", what.unit);
+}
+
+void print_divergence(const RunResult& result, const RunReport& run) {
+    const json d = divergence_json(result, run);
+    const LocatedDivergence& found = *result.divergence;
+    const auto line = [](const char* key, const std::string& value) {
+        fmt::print("  {:<14}{}\n", key, value);
+    };
+    fmt::print("\nmodel and RTL part ({}):\n", found.what.what);
+    if (result.cores * result.arrays > 1)
+        line("array", fmt::format("{} of core {}", found.array, found.core));
+    line("instruction", std::to_string(found.instruction));
+    if (d["node"].is_object())
+        line("node",
+             fmt::format("#{} {} {}", d["node"]["index"].get<uint32_t>(),
+                         d["node"]["op"].get<std::string>(), d["node"]["name"].get<std::string>()));
+    line("tile", fmt::format("rows from {}, columns from {}, k from {}", found.source.m_start,
+                             found.source.n_start, found.source.k_start));
+    line("output", fmt::format("row {}, column {}", d["output_row"].get<uint32_t>(),
+                               d["output_col"].get<uint32_t>()));
+    line("partial sum",
+         fmt::format("expected {}, RTL has {}", found.what.expected, found.what.actual));
+    line("cycle", fmt::format("model {}, RTL {}", found.what.cycle_tlm, found.what.cycle_rtl));
+    print_first_wrong(result, d);
+    if (!found.what.note.empty()) line("note", found.what.note);
+    line("again", run.rerun);
+    if (found.what.wave.empty()) return;
+    line("wave", fmt::format("{} (cycles {} to {})", found.what.wave, found.what.wave_from,
+                             found.what.wave_to));
+    line("look", fmt::format("gtkwave {}", found.gtkw));
+}
+
+void print_checks(const RunResult& result, const RunReport& run) {
+    if (result.rows_compared != 0 && !result.divergence)
+        fmt::print("  model and RTL agree: {} accumulator rows, every value and every cycle\n",
+                   result.rows_compared);
+    if (result.injected)
+        fmt::print("  injected {}{}\n", result.injected->to_string(),
+                   result.divergence || result.rows_compared == 0 ? "" : ": no output row changed");
+    if (result.wave.record.any)
+        fmt::print("  wave: cycles {} to {}{}\n", result.wave.record.from, result.wave.record.to,
+                   result.wave.gtkw.empty() ? "" : "; look: gtkwave " + result.wave.gtkw);
+    if (!result.wave.note.empty()) fmt::print("  no whole wave: {}\n", result.wave.note);
+    if (result.layer_bytes_compared != 0 && !result.layer_mismatch)
+        fmt::print("  layers: {} bytes equal\n", result.layer_bytes_compared);
+    if (run.check.compared && run.check.mismatches == 0)
+        fmt::print("  outputs: all {} bytes as expected\n", run.check.bytes_compared);
+    if (run.check.accuracy) fmt::print("  accuracy: {:.2f} %\n", *run.check.accuracy * 100);
+}
+
+/// Says what is wrong with the run.
+Verdict verdict(const RunResult& result, const RunReport& run) {
+    if (!result.assertion.empty()) {
+        fmt::print("an assertion of the RTL failed: {}\n", result.assertion);
+        return Verdict::kMismatch;
+    }
+    if (!result.failure.empty()) {
+        fmt::print(stderr, "tandem: the run failed: {}\n", result.failure);
+        return Verdict::kFault;
+    }
+    Verdict verdict = result.divergence ? Verdict::kMismatch : Verdict::kGood;
+    if (result.layer_mismatch) {
+        const LayerMismatch& m = *result.layer_mismatch;
+        const LayerResult& layer = result.layers[m.node];
+        fmt::print("layer #{} {} {}: byte {} expected {}, found {}\n", layer.index, layer.op,
+                   layer.name, m.offset, m.expected, m.actual);
+        verdict = Verdict::kMismatch;
+    }
+    if (run.check.mismatches != 0) {
+        fmt::print(
+            "outputs: {} of {} bytes differ; first: sample {}, element {}: expected {}, found {}\n",
+            run.check.mismatches, run.check.bytes_compared, run.check.first_sample,
+            run.check.first_offset, run.check.first_expected, run.check.first_actual);
+        verdict = Verdict::kMismatch;
+    }
+    for (const auto& law : result.laws_broken)
+        fmt::print(stderr, "tandem: internal fault: {}\n", law);
+    return result.laws_broken.empty() ? verdict : Verdict::kFault;
+}
+
+}  // namespace
+
+void print_summary(const arch::ChipConfig& chip, const RunResult& result, const RunReport& run) {
+    if (result.completed()) print_layers(result, run);
+    print_heading(chip, result, run);
+    if (result.divergence || !result.assertion.empty())
+        fmt::print("  stopped at the first difference\n");
+    else
+        print_cycles(result, run);
+    print_checks(result, run);
+    fmt::print("  {:.3f} s, {:.0f} MB peak memory", run.wall_seconds,
+               static_cast<double>(peak_rss_bytes()) / 1e6);
+    if (run.host != "none") fmt::print(", {} firmware instructions", result.host_instructions);
+    fmt::print("\n");
+}
+
+Verdict conclude(const arch::ChipConfig& chip, const RunResult& result, const RunReport& run,
+                 const std::string& json_path) {
+    print_summary(chip, result, run);
+    if (result.divergence) print_divergence(result, run);
+    const Verdict how = verdict(result, run);
+    if (!json_path.empty()) write_report(json_path, make_report(chip, result, run));
+    return how;
+}
+
+}  // namespace tandem::run

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/system.h"
+
+#include "engine/tlm_mxu_engine.h"
+#include "run/paths.h"
+
+// The library's main() is not used, but it refers to this; tests that let the library's main() run
+// have one of their own.
+__attribute__((weak)) int sc_main(int, char*[]) { return 0; }
+
+namespace tandem::run {
+namespace {
+
+host::HostConfig host_config(const arch::ChipConfig& config, const SystemOptions& options) {
+    host::HostConfig host;
+    host.kind = options.cpu;
+    host.cpu_clock_hz = config.host.cpu_clock_hz;
+    host.firmware_elf = firmware_elf();
+    host.memory_bytes = options.host_bytes;
+    host.console = options.console;
+    return host;
+}
+
+}  // namespace
+
+void prepare_simulation() {
+    static const bool done = [] {
+        sim::Clock::set_resolution();
+        // That sc_stop() was called is no news to the user.
+        sc_core::sc_report_handler::set_actions(sc_core::SC_ID_SIMULATION_STOP_CALLED_TWICE_,
+                                                sc_core::SC_DO_NOTHING);
+        sc_core::sc_report_handler::set_actions(sc_core::SC_INFO, sc_core::SC_DO_NOTHING);
+        return true;
+    }();
+    (void)done;
+}
+
+System::System(const arch::ChipConfig& config, const SystemOptions& options) : config_(config) {
+    prepare_simulation();
+    EngineFactory make_engine = options.make_engine;
+    if (!make_engine)
+        make_engine = [this](uint32_t, uint32_t) {
+            return std::make_unique<engine::TlmMxuEngine>(engine::shape_of(config_.mxu));
+        };
+    const auto named = [&](const char* name) { return options.name + name; };
+    chip_ = std::make_unique<sim::TpuChip>(
+        named("chip").c_str(), config_,
+        sim::ChipOptions{options.functional, options.cores, options.arrays}, make_engine);
+    irq_ = std::make_unique<sc_core::sc_signal<bool>>(named("irq").c_str());
+    chip_->irq_out().bind(*irq_);
+    if (options.host == HostKind::kFirmware) {
+        firmware_host_ = std::make_unique<host::HostSystem>(named("host").c_str(),
+                                                            host_config(config_, options));
+        firmware_host_->registers_out.bind(chip_->registers_in());
+        firmware_host_->irq_in.bind(*irq_);
+        chip_->host_out().bind(firmware_host_->dma_in);
+    } else {
+        direct_host_ = std::make_unique<DirectHost>(named("host").c_str(), options.host_base,
+                                                    options.host_bytes);
+        direct_host_->registers.bind(chip_->registers_in());
+        chip_->host_out().bind(direct_host_->in);
+    }
+}
+
+}  // namespace tandem::run

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs of random graphs on random chips, with units racing each other in all kinds of order,
+// against the oracle.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "testbench/compiler/machine_run.h"
+#include "testbench/compiler/random_chip.h"
+#include "testbench/compiler/random_graph.h"
+#include "testbench/compiler/random_list.h"
+
+namespace tandem::testing {
+namespace {
+
+using compiler::CompileOptions;
+using compiler::ElementType;
+using numerics::Rounding;
+
+struct Random {
+    compiler::Graph graph;
+    arch::ChipConfig chip;
+    CompileOptions options;
+};
+
+enum class Form { kStreams, kImage };
+
+/// From a network to the smallest buffer that it fits into, or somewhat more.
+Random random_case(uint32_t seed, ElementType type, bool list, Form form) {
+    std::mt19937 random(seed);
+    Random r;
+    r.graph = list ? random_list(random, type) : random_graph(random);
+    r.chip = random_chip(random, form == Form::kImage ? ChipLimits{1, 4} : ChipLimits{});
+    r.chip.mxu.dtype = type == ElementType::kBf16 ? arch::Dtype::kBf16 : arch::Dtype::kInt8;
+    if (form == Form::kImage) r.options.cores = 1, r.options.use_cmem = false;
+    r.options.rounding = static_cast<Rounding>(random() % 2);
+    // A list's rows say their batch themselves.
+    r.options.batch = list ? 1 : 1 + static_cast<uint32_t>(random() % 3);
+    const uint64_t all = r.chip.unified_buffer_bytes;
+    const uint64_t least = smallest_buffer(r.graph, r.chip, r.options);
+    if (random() % 3 != 0)
+        r.chip.unified_buffer_bytes =
+            std::min(all, least + least * std::array{0, 10, 60, 200}[random() % 4] / 100);
+    return r;
+}
+
+void expect_right(uint32_t seed, ElementType type, bool list, Form form) {
+    const Random r = random_case(seed, type, list, form);
+    SCOPED_TRACE("seed " + std::to_string(seed) + ", " + text_of(r.chip) + ", batch " +
+                 std::to_string(r.options.batch));
+    try {
+        const Case c(r.graph, r.chip, r.options, seeded_inputs(r.graph, r.options.batch, seed),
+                     seed);
+        const auto programs = form == Form::kImage ? c.image() : c.streams();
+        for (uint32_t order = 0; order < 6; ++order) {
+            const uint32_t number = order < 2 ? order : seed * 4 + order;
+            EXPECT_EQ(c.fault(programs, Order::number(number)), "") << "order " << number;
+        }
+    } catch (const UserError& error) {
+        FAIL() << error.what();
+    }
+}
+
+/// TANDEM_FIRST_SEED and TANDEM_SEEDS: for longer runs by hand.
+uint32_t number_of(const char* name, uint32_t otherwise) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? otherwise : static_cast<uint32_t>(std::atoi(text));
+}
+
+void expect_all_right(ElementType type, bool list, Form form, uint32_t count) {
+    const uint32_t first = number_of("TANDEM_FIRST_SEED", 0);
+    for (uint32_t seed = first; seed < first + number_of("TANDEM_SEEDS", count); ++seed)
+        expect_right(seed, type, list, form);
+}
+
+/// The cases above are worth something: values go every way there is.
+TEST(RandomStreams, MeetEveryWayThroughTheBuffer) {
+    using compiler::Way;
+    std::map<Way, int> in, out;
+    int edges = 0, cmem = 0, columns = 0, repeats = 0;
+    for (uint32_t seed = 0; seed < 150; ++seed) {
+        const Random r = random_case(seed, ElementType::kInt8, true, Form::kStreams);
+        const auto planned = compiler::plan_graph(r.graph, r.chip, r.options);
+        cmem += planned.plan.weights_in_cmem;
+        for (size_t k = 0; k < planned.kernels.kernels.size(); ++k) {
+            const auto& kernel = planned.kernels.kernels[k];
+            const auto& share = planned.plan.kernels[k].cores[0];
+            edges += kernel.is_edge();
+            repeats += kernel.repeat > 1;
+            columns += kernel.matmul() != nullptr &&
+                       share.tiles.size() != planned.plan.kernels[k].tiles.size();
+            if (share.chunks.empty()) continue;
+            ++in[share.in];
+            ++out[share.out];
+        }
+    }
+    for (const Way way : {Way::kStays, Way::kWhole, Way::kChunks, Way::kSlices})
+        EXPECT_GT(in[way], 5) << "in, way " << static_cast<int>(way);
+    for (const Way way : {Way::kStays, Way::kChunks, Way::kWaves})
+        EXPECT_GT(out[way], 5) << "out, way " << static_cast<int>(way);
+    for (const int count : {edges, cmem, columns, repeats}) EXPECT_GT(count, 5);
+}
+
+TEST(RandomStreams, OfNetworksAreRight) {
+    expect_all_right(ElementType::kInt8, false, Form::kStreams, 150);
+}
+TEST(RandomStreams, OfListsAreRight) {
+    expect_all_right(ElementType::kInt8, true, Form::kStreams, 150);
+}
+TEST(RandomStreams, OfBf16ListsAreRight) {
+    expect_all_right(ElementType::kBf16, true, Form::kStreams, 40);
+}
+TEST(RandomImages, OfNetworksAreRight) {
+    expect_all_right(ElementType::kInt8, false, Form::kImage, 150);
+}
+
+}  // namespace
+}  // namespace tandem::testing

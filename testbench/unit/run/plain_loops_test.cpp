@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// What runs with seeded data are compared with, against the oracle of the compiler's tests.
+#include "run/plain_loops.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "base/error.h"
+#include "compiler/graph/operators.h"
+#include "compiler/graph/seed.h"
+#include "compiler/graph/verify.h"
+#include "run/plain_products.h"
+#include "testbench/compiler/random_graph.h"
+#include "testbench/support/naive_ops.h"
+
+namespace tandem::testing {
+namespace {
+
+using namespace compiler;
+
+/// All values kept.
+Graph with_all_outputs(Graph graph) {
+    graph.outputs.clear();
+    for (const Node& node : graph.nodes) graph.outputs.push_back(node.outputs[0]);
+    return graph;
+}
+
+/// The batch as a part of the shapes, for an oracle that knows none.
+Graph with_batch(Graph graph, uint32_t batch) {
+    for (Tensor& tensor : graph.tensors)
+        if (!tensor.is_constant && !tensor.shape.empty()) tensor.shape[0] *= batch;
+    return graph;
+}
+
+Int8s seeded(const Graph& graph, TensorId id, uint64_t seed) {
+    const auto bytes = seeded_bytes(graph.tensors[id], seed);
+    return {bytes.begin(), bytes.end()};
+}
+
+arch::ChipConfig::Mxu array_of(uint32_t rows, bool sum4) {
+    arch::ChipConfig::Mxu mxu;
+    mxu.rows = rows;
+    mxu.sum4 = sum4;
+    return mxu;
+}
+
+void expect_naive_values(const Graph& source, const arch::ChipConfig::Mxu& mxu, uint32_t batch,
+                         uint64_t seed) {
+    const Graph graph = with_all_outputs(source), whole = with_batch(graph, batch);
+    std::vector<Int8s> inputs;
+    for (const TensorId id : graph.inputs) inputs.push_back(seeded(whole, id, seed));
+    NaiveEdges edges;
+    for (const Node& node : graph.nodes)
+        if (node.op == Operator::kEdge)
+            edges[node.outputs[0]] = seeded(whole, node.outputs[0], seed);
+    const auto expected = naive_run(whole, inputs, NaiveRounding::kSingle,
+                                    {.rows = static_cast<int>(mxu.rows), .sum4 = mxu.sum4}, edges);
+    const auto found = run::plain_loops(graph, mxu, batch, seed, {});
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+        const auto& bytes = found.of_tensor[graph.nodes[i].outputs[0]];
+        EXPECT_EQ(Int8s(bytes.begin(), bytes.end()), expected[i]) << describe(graph.nodes[i]);
+    }
+}
+
+TEST(PlainLoops, RandomInt8NetworksAsTheOracle) {
+    for (uint32_t seed = 0; seed < 300 && !HasFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        std::mt19937 random(seed);
+        const Graph graph = random_graph(random);
+        expect_naive_values(graph, array_of(8, false), 1 + seed % 3, seed);
+    }
+}
+
+/// A chain of the operators of lists, in bf16 or int8.
+class ChainMaker {
+  public:
+    ChainMaker(ElementType type, uint32_t seed) : type_(type), random_(seed) {
+        graph_.file = "chain";
+        last_ = activation({pick(1, 2), pick(1, 6), pick(1, 6), pick(1, 12) * 2});
+        graph_.inputs = {last_};
+    }
+
+    /// As many layers, square.
+    static Graph products(ElementType type, int layers, int64_t k) {
+        ChainMaker maker(type, 0);
+        maker.graph_ = {};
+        maker.graph_.file = "products";
+        maker.last_ = maker.add({20, k}, 1.0f, 0, false);
+        maker.graph_.inputs = {maker.last_};
+        for (int i = 0; i < layers; ++i) {
+            const TensorId matrix = maker.weights({k, k}, k);
+            const TensorId out = maker.add({20, k}, 1.0f, 0, false);
+            maker.node(Operator::kFullyConnected, {maker.last_, matrix}, out);
+        }
+        maker.graph_.outputs = {maker.last_};
+        return maker.graph_;
+    }
+
+    Graph make() {
+        for (int64_t i = pick(1, 3); i > 0; --i) convolution();
+        if (pick(0, 1) == 0) edge(current().shape);
+        reshape();
+        for (int64_t i = pick(1, 3); i > 0; --i) matmul(pick(0, 1) == 0 ? 1 : pick(2, 4));
+        edge({pick(1, 9), pick(1, 90)});
+        if (type_ == ElementType::kInt8) first_elements(Operator::kVector);
+        matmul(1);
+        if (type_ == ElementType::kInt8) first_elements(Operator::kPool);
+        graph_.outputs = {last_};
+        verify(graph_);
+        return graph_;
+    }
+
+    /// Any bits, of which every fourth says infinity, NaN or nearly nothing.
+    void make_weights_wild(Graph& graph) {
+        for (Tensor& tensor : graph.tensors) {
+            if (!tensor.is_constant) continue;
+            std::vector<uint16_t> words(tensor.elements());
+            for (uint16_t& word : words) {
+                const auto exponent = static_cast<uint16_t>(pick(0, 3) > 0    ? pick(80, 170)
+                                                            : pick(0, 60) > 0 ? pick(0, 40)
+                                                                              : 255);
+                word = static_cast<uint16_t>(exponent << 7 | pick(0, 1) << 15 |
+                                             (exponent == 255 ? pick(0, 1) : pick(0, 127)));
+            }
+            std::vector<uint8_t> bytes(words.size() * 2);
+            std::memcpy(bytes.data(), words.data(), bytes.size());
+            tensor.set_bytes(std::move(bytes));
+        }
+    }
+
+  private:
+    int64_t pick(int64_t low, int64_t high) {
+        return std::uniform_int_distribution<int64_t>(low, high)(random_);
+    }
+    const Tensor& current() const { return graph_.tensors[last_]; }
+
+    TensorId add(Shape shape, float scale, int32_t zero_point, bool constant) {
+        Tensor t;
+        t.name = "t" + std::to_string(graph_.tensors.size());
+        t.layout = shape.size() == 4 && !constant ? Layout::kNhwc : Layout::kRowMajor;
+        t.shape = std::move(shape);
+        t.type = type_;
+        t.is_constant = constant;
+        if (type_ == ElementType::kInt8) t.quantization = {{scale}, {zero_point}, 0};
+        return graph_.add(std::move(t));
+    }
+    TensorId activation(Shape shape) {
+        return add(std::move(shape), 1.0f, static_cast<int32_t>(pick(-9, 9)), false);
+    }
+    TensorId weights(Shape shape, int64_t k) {
+        return add(std::move(shape), seeded_weight_scale(static_cast<uint64_t>(k)), 0, true);
+    }
+    Node& node(Operator op, std::vector<TensorId> inputs, TensorId output) {
+        Node made;
+        made.op = op;
+        made.name = graph_.tensors[output].name;
+        made.index = static_cast<uint32_t>(graph_.nodes.size());
+        made.inputs = std::move(inputs);
+        made.outputs = {last_ = output};
+        graph_.nodes.push_back(std::move(made));
+        return graph_.nodes.back();
+    }
+
+    void convolution() {
+        const Shape in = current().shape;
+        const int64_t groups = in[3] % 2 == 0 ? pick(1, 2) : 1, channels = in[3] / groups;
+        WindowAttributes w;
+        w.kernel_h = pick(1, 3), w.kernel_w = pick(1, 3);
+        w.stride_h = pick(1, 2), w.stride_w = pick(1, 2);
+        w.dilation_h = pick(1, 2), w.dilation_w = pick(1, 2);
+        w.pad_top = w.pad_bottom = w.dilation_h * (w.kernel_h - 1);
+        w.pad_left = w.dilation_w * (w.kernel_w - 1);
+        const TensorId filters = weights({groups * pick(1, 40), w.kernel_h, w.kernel_w, channels},
+                                         w.kernel_h * w.kernel_w * channels);
+        const TensorId out = activation(
+            {in[0], output_extent(in[1], w.kernel_h, w.stride_h, w.dilation_h, 2 * w.pad_top),
+             output_extent(in[2], w.kernel_w, w.stride_w, w.dilation_w, w.pad_left),
+             graph_.tensors[filters].shape[0]});
+        set_window(node(Operator::kConv2d, {last_, filters}, out), w);
+    }
+    void reshape() {
+        const Shape in = current().shape;
+        const TensorId out = activation({in[0], in[1] * in[2] * in[3]});
+        graph_.tensors[out].quantization = current().quantization;
+        node(Operator::kReshape, {last_}, out);
+    }
+    void matmul(int64_t groups) {
+        const int64_t rows = current().shape[0], k = current().shape[1], n = pick(1, 150);
+        const TensorId matrix = groups == 1 ? weights({n, k}, k) : weights({groups, n, k}, k);
+        const TensorId out = activation({rows, groups * n});
+        node(groups == 1 ? Operator::kFullyConnected : Operator::kGroupedMatmul, {last_, matrix},
+             out)
+            .repeat = static_cast<uint64_t>(pick(1, 3));
+    }
+    void first_elements(Operator op) {
+        Shape shape = current().shape;
+        shape[1] = pick(1, shape[1]);
+        const TensorId out = activation(shape);
+        if (op == Operator::kPool) graph_.tensors[out].quantization = current().quantization;
+        node(op, {last_}, out);
+    }
+    void edge(Shape shape) {
+        const TensorId out = activation(std::move(shape));
+        node(Operator::kEdge, {last_}, out);
+    }
+
+    const ElementType type_;
+    std::mt19937 random_;
+    Graph graph_;
+    TensorId last_ = 0;
+};
+
+TEST(PlainLoops, RandomInt8ListsAsTheOracle) {
+    for (uint32_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Graph graph = ChainMaker(ElementType::kInt8, seed).make();
+        seed_constants(graph, seed);
+        expect_naive_values(graph, array_of(8, false), 1 + seed % 2, seed);
+    }
+}
+
+TEST(PlainLoops, RandomBf16ListsAsTheOracle) {
+    for (uint32_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Graph graph = ChainMaker(ElementType::kBf16, seed).make();
+        seed_constants(graph, seed);
+        const uint32_t rows[] = {3, 8, 16, 30, 128};
+        expect_naive_values(graph, array_of(rows[seed % 5], seed % 2 == 1), 1 + seed % 3 / 2, seed);
+    }
+}
+
+TEST(PlainLoops, WildBf16WeightsAsTheOracle) {
+    for (uint32_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        ChainMaker maker(ElementType::kBf16, seed);
+        Graph graph = maker.make();
+        maker.make_weights_wild(graph);
+        expect_naive_values(graph, array_of(seed % 3 == 0 ? 8 : 15, seed % 2 == 1), 1, seed);
+    }
+}
+
+TEST(PlainLoops, KeepOutputsAndWhatEdgesTakeThePlaceOf) {
+    Graph graph = ChainMaker(ElementType::kBf16, 1).make();
+    seed_constants(graph, 1);
+    const auto found = run::plain_loops(graph, array_of(8, false), 2, 1, {});
+    for (TensorId id = 0; id < graph.tensors.size(); ++id) {
+        const bool asked = std::ranges::count(graph.outputs, id) != 0 ||
+                           std::ranges::any_of(graph.nodes, [&](const Node& node) {
+                               return node.op == Operator::kEdge && node.inputs[0] == id;
+                           });
+        EXPECT_EQ(found.of_tensor[id].size(), asked ? 2 * graph.tensors[id].size_bytes() : 0)
+            << graph.tensors[id].name;
+    }
+}
+
+TEST(PlainLoops, TellHowFarTheyAre) {
+    Graph graph = ChainMaker(ElementType::kInt8, 2).make();
+    seed_constants(graph, 2);
+    uint64_t last = 0, all = 0;
+    run::plain_loops(graph, array_of(8, false), 1, 2, [&](uint64_t done, uint64_t total) {
+        EXPECT_LE(done, total);
+        last = done, all = total;
+    });
+    EXPECT_EQ(last, all);
+    EXPECT_GT(all, 0u);
+    EXPECT_GT(run::plain_seconds(graph, 1), 0);
+    EXPECT_DOUBLE_EQ(run::plain_seconds(graph, 4), 4 * run::plain_seconds(graph, 1));
+}
+
+TEST(PlainLoops, RefuseWhatHasNoValues) {
+    Graph graph = ChainMaker(ElementType::kInt8, 2).make();
+    for (Tensor& tensor : graph.tensors)
+        if (!tensor.is_constant) tensor.type = ElementType::kInt16;
+    EXPECT_THROW(run::plain_loops(graph, array_of(8, false), 1, 2, {}), UserError);
+}
+
+/// Layers one after the other whose values neither fade nor overflow: else nothing is compared.
+TEST(PlainLoops, LongChainsOfSeededLayersStayAlive) {
+    for (const ElementType type : {ElementType::kInt8, ElementType::kBf16}) {
+        Graph graph = ChainMaker::products(type, 60, 200);
+        seed_constants(graph, 3);
+        const auto found = run::plain_loops(graph, array_of(128, false), 1, 3, {});
+        const auto& bytes = found.of_tensor[graph.outputs[0]];
+        double squares = 0;
+        const size_t step = element_type_bytes(type);
+        for (size_t at = 0; at < bytes.size(); at += step) {
+            const double value =
+                step == 1 ? static_cast<int8_t>(bytes[at])
+                          : std::bit_cast<float>((bytes[at] | uint32_t{bytes[at + 1]} << 8) << 16);
+            squares +=
+                value * value * static_cast<double>(step) / static_cast<double>(bytes.size());
+        }
+        const double deviation = std::sqrt(squares), first = type == ElementType::kInt8 ? 74 : 1;
+        EXPECT_GT(deviation, first / 10) << element_type_name(type);
+        EXPECT_LT(deviation, first * 10) << element_type_name(type);
+    }
+}
+
+/// int32 sums of more than 2^31 / (255 * 127) rows wrap.
+TEST(PlainLoops, LongSumsWrap) {
+    Graph graph;
+    graph.file = "long";
+    const int64_t k = 200000;
+    for (const Shape& shape : {Shape{1, k}, Shape{2, k}, Shape{1, 2}}) {
+        Tensor t;
+        t.name = "t" + std::to_string(graph.tensors.size());
+        t.shape = shape;
+        t.quantization = {{1.0f}, {graph.tensors.empty() ? -128 : 0}, 0};
+        t.is_constant = graph.tensors.size() == 1;
+        if (t.is_constant) {
+            t.quantization.scales = {0x1p-25f};
+            t.set_bytes(std::vector<uint8_t>(static_cast<size_t>(2 * k), 127));
+        }
+        graph.add(t);
+    }
+    Node node;
+    node.op = Operator::kFullyConnected;
+    node.name = "long";
+    node.inputs = {0, 1};
+    node.outputs = {2};
+    graph.nodes = {node};
+    graph.inputs = {0};
+    graph.outputs = {2};
+    int64_t sum = 0;
+    for (const uint8_t byte : seeded_bytes(graph.tensors[0], 9))
+        sum += (static_cast<int8_t>(byte) + 128) * 127;
+    ASSERT_GT(sum, int64_t{1} << 31);
+    const auto wrapped = static_cast<int32_t>(static_cast<uint32_t>(sum));
+    const auto expected =
+        static_cast<int8_t>(std::nearbyint(static_cast<float>(wrapped) * 0x1p-25f));
+    const auto found = run::plain_loops(graph, array_of(8, false), 1, 9, {}).of_tensor[2];
+    EXPECT_EQ(static_cast<int8_t>(found.at(0)), expected);
+    EXPECT_EQ(found.at(0), found.at(1));
+}
+
+/// One row of activations by one column of weights.
+uint16_t bf16_product(const std::vector<float>& a, const std::vector<float>& w, size_t array_rows,
+                      bool sum4) {
+    const auto bytes = [](const std::vector<float>& values) {
+        std::vector<uint8_t> result;
+        for (const float value : values) {
+            const auto word = std::bit_cast<uint32_t>(value) >> 16;
+            result.push_back(static_cast<uint8_t>(word));
+            result.push_back(static_cast<uint8_t>(word >> 8));
+        }
+        return result;
+    };
+    run::PlainProduct product;
+    product.window.channels = a.size();
+    const auto c =
+        run::plain_bf16_product(product, bytes(a), bytes(w), array_rows, sum4, [](uint64_t) {});
+    return static_cast<uint16_t>(c.at(0) | c.at(1) << 8);
+}
+
+/// 2^60 + 2^36 is a tie of fp32, which what double does not hold breaks.
+TEST(PlainLoops, SumsOfFourAreExact) {
+    const std::vector<float> ones(8, 1.0f);
+    EXPECT_EQ(bf16_product(ones, {0x1p60f, 0x1p36f, 0x1p-20f, 0, -0x1p60f, 0, 0, 0}, 8, true),
+              std::bit_cast<uint32_t>(0x1p37f) >> 16);
+    EXPECT_EQ(bf16_product(ones, {0x1p60f, 0x1p36f, 0, 0, -0x1p60f, 0, 0, 0}, 8, true), 0);
+}
+
+TEST(PlainLoops, RowsOfZerosMakeAFlushedSumPositive) {
+    const std::vector<float> a = {0x1.4p-63f, 0x1.8p-63f}, w = {0x1p-63f, -0x1p-63f};
+    EXPECT_EQ(bf16_product(a, w, 2, false), 0x8000) << "no such row";
+    EXPECT_EQ(bf16_product(a, w, 3, false), 0);
+}
+
+}  // namespace
+}  // namespace tandem::testing
