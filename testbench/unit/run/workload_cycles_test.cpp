@@ -84,9 +84,9 @@ TEST(WorkloadCycles, AreThoseOfTheStepsWithoutLayerSync) {
     EXPECT_EQ(result.macs, kRows * 64);
 }
 
-// read_memory, read_memory, nop, read_weights, set_window, matmul, activate, nop; write_memory,
-// halt. Both nops pay for the synchronisation; the first one waits for the input, the second one
-// for the drained chunk.
+// read_memory, read_memory, read_weights, nop, set_window, matmul, activate, nop; write_memory,
+// halt. Both nops pay for the synchronisation; the first one waits for the input, while the first
+// tile comes and moves in, the second one for the drained chunk.
 TEST(WorkloadCycles, AreThoseOfTheStepsWithLayerSync) {
     arch::ChipConfig chip = plain_chip();
     chip.sequencer.layer_sync = true;
@@ -96,17 +96,15 @@ TEST(WorkloadCycles, AreThoseOfTheStepsWithLayerSync) {
     const uint64_t fetch_through = kFetched + 2 * 32 / 8;               // 90
     const uint64_t params_here = fetch_through + kParams + kLatency;    // 152
     const uint64_t input_here = params_here + kInput + kLatency;        // 222
-    const uint64_t weights_asked = input_here + 100 + 1;                // 323: the nop, itself
-    const uint64_t at_array = weights_asked + 2 + 1;                    // 326
-    const uint64_t first_beat = weights_asked + kTile + kLatency + 1;   // 382
-    const uint64_t row = first_beat + 8;                                // 390
-    const uint64_t drained = row + kRows - 1 + 8 + 8 + 1 + 1 + kDrain;  // 456
-    const uint64_t written = drained + 100 + 1 + kOutput + kLatency;    // 627
+    const uint64_t window_set = input_here + 100 + 1;                   // 323: the nop, itself
+    const uint64_t row = window_set + 1 + 1;                            // 325: the matmul's issue
+    const uint64_t drained = row + kRows - 1 + 8 + 8 + 1 + 1 + kDrain;  // 391
+    const uint64_t written = drained + 100 + 1 + kOutput + kLatency;    // 562
     EXPECT_EQ(result.cycles, written);
-    EXPECT_EQ(cause(result, "mxu", "wait_weights"), first_beat - at_array);
-    EXPECT_EQ(cause(result, "mxu", "wait_shift"), row - first_beat);
-    // From the third instruction to its flag, and from the eighth to the drained chunk.
-    const uint64_t first_nop = kFetched + 2, second_nop = weights_asked + 4;
+    EXPECT_EQ(cause(result, "mxu", "wait_weights"), 0u);
+    EXPECT_EQ(cause(result, "mxu", "wait_shift"), 0u);
+    // From the fourth instruction to its flag, and from the eighth to the drained chunk.
+    const uint64_t first_nop = kFetched + 3, second_nop = window_set + 3;
     EXPECT_EQ(cause(result, "sequencer", "wait_flag"),
               (input_here + 100 - first_nop) + (drained + 100 - second_nop));
     EXPECT_EQ(result.instructions, 10u);
