@@ -101,7 +101,6 @@ class MemoryLayout {
     /// Kernels that have nothing to do with one another do not run at the same time: each may have
     /// the memory for itself, as long as no data have to lie there.
     void lay_out_shared() {
-        plan_.memory_shared = true;
         plan_.memory_bytes = 0;
         for (size_t k = 0; k < kernels(); ++k) {
             uint64_t next = aligned(plan_.params_bytes, kMemoryAlignment);

@@ -95,8 +95,6 @@ struct Plan {
     uint64_t data_bytes = 0;        ///< parameters and weights
     bool weights_in_cmem = false;
     uint64_t memory_bytes = 0;  ///< of device memory from the data's base on
-    /// Values and weights of different kernels lie at the same place: timing only.
-    bool memory_shared = false;
     uint64_t peak_buffer_bytes = 0;
     uint64_t host_input_bytes = 0, host_output_bytes = 0;
 };
