@@ -99,10 +99,10 @@ void InstructionCheck::look_at(uint32_t index, const ScalarValue& base) {
             return check_window(index, window_);
         case isa::Opcode::kMatmul:
             return check_matmul(index);
-        case isa::Opcode::kActivate:
-            return check_activate(index);
-        case isa::Opcode::kActivateFloat:
-            return check_activate_float(index);
+        case isa::Opcode::kRequantise:
+            return check_requantise(index);
+        case isa::Opcode::kConvert:
+            return check_convert(index);
         case isa::Opcode::kAdd:
             return check_add(index);
         case isa::Opcode::kSetPoolWindow:
@@ -256,15 +256,15 @@ void InstructionCheck::check_drain(uint32_t index, uint32_t array, uint32_t acc_
     in_time(index, Wide{rows} * in_lanes(cols) * element_bytes);
 }
 
-void InstructionCheck::check_activate(uint32_t index) {
-    const auto op = isa::Activate::decode(program_.instructions[index]);
+void InstructionCheck::check_requantise(uint32_t index) {
+    const auto op = isa::Requantise::decode(program_.instructions[index]);
     check_drain(index, op.mxu, op.acc_addr, op.rows, op.cols, 1);
     in_buffer(index, "the parameters", op.params_addr, op.cols * sizeof(numerics::ChannelParams));
     in_buffer(index, "the rows", op.ub_addr, Wide{op.rows - 1u} * op.row_stride + op.cols);
 }
 
-void InstructionCheck::check_activate_float(uint32_t index) {
-    const auto op = isa::ActivateFloat::decode(program_.instructions[index]);
+void InstructionCheck::check_convert(uint32_t index) {
+    const auto op = isa::Convert::decode(program_.instructions[index]);
     require(chip_.mxu.dtype == Dtype::kBf16, index, "a bf16 array", 0);
     require(op.function <= 1, index, "function 0 or 1", op.function);
     const uint32_t bytes = op.wide != 0 ? 4 : 2;

@@ -14,8 +14,8 @@
 
 namespace tandem::arch {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramNode, index, op, name, macs, in_buffer, output_address, output_bytes,
-                                   last_instruction)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramNode, index, op, name, macs, in_buffer, output_address,
+                                   output_bytes, last_instruction)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramTensor, name, shape, scale, zero_point, bytes)
 
 namespace {

@@ -186,8 +186,8 @@ bool ProgramMachine::step_unit(size_t number) {
             return fetch(unit, number) || moved;
         case isa::Opcode::kMatmul:
             return matmul(unit, number) || moved;
-        case isa::Opcode::kActivate:
-        case isa::Opcode::kActivateFloat:
+        case isa::Opcode::kRequantise:
+        case isa::Opcode::kConvert:
             drain(unit, number);
             break;
         default:
@@ -269,7 +269,7 @@ bool ProgramMachine::matmul(Unit& unit, size_t number) {
 void ProgramMachine::drain(Unit& unit, size_t number) {
     const uint32_t index = unit.queue.front().index;
     // The two have these fields at the same places.
-    const auto op = isa::Activate::decode(program_.instructions[index]);
+    const auto op = isa::Requantise::decode(program_.instructions[index]);
     Array& array = arrays_[op.mxu];
     check_.spend(op.rows, index);
     ++vector_started_;

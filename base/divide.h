@@ -6,9 +6,7 @@
 
 namespace tandem::base {
 
-constexpr uint64_t divide_up(uint64_t a, uint64_t b) {
-    return a / b + (a % b != 0);
-}
+constexpr uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
 /// Where part `i` begins when `total` is cut into `parts` parts that differ by at most one.
 constexpr uint64_t part_begin(uint64_t total, uint64_t parts, uint64_t i) {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "arch/chip_config.h"
-#include "run/graph_run.h"
 #include "compiler/import/tables/layers.h"
+#include "run/graph_run.h"
 
 namespace tandem::benchmarks {
 

@@ -74,7 +74,8 @@ nlohmann::json measure(uint32_t size) {
     const uint32_t blocks = std::max(2u, 1000000u / (size * size) * (size < 64 ? 1 : 2));
     std::map<std::string, std::pair<engine::Cycle, uint64_t>> state;
     for (int turn = 0; turn <= kTurns; ++turn) {
-        for (engine::MxuEngine* engine : std::initializer_list<engine::MxuEngine*>{&tlm, &rtl, &tandem}) {
+        for (engine::MxuEngine* engine :
+             std::initializer_list<engine::MxuEngine*>{&tlm, &rtl, &tandem}) {
             auto& [now, id] = state[std::string(engine->name())];
             const engine::Cycle before = now;
             const double taken = run(*engine, load, blocks, now, id);

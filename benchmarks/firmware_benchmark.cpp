@@ -10,8 +10,8 @@
 #include <systemc>
 
 #include "arch/program.h"
-#include "systemc/host/host_system.h"
 #include "run/paths.h"
+#include "systemc/host/host_system.h"
 
 namespace {
 

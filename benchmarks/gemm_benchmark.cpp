@@ -227,7 +227,8 @@ void add_int8_kernel(Contest& contest, const Int8Matrices& m) {
             });
         });
     };
-    const std::string name = fmt::format("int8 kernel {}", engine::to_string(engine::best_gemm_kernel()));
+    const std::string name =
+        fmt::format("int8 kernel {}", engine::to_string(engine::best_gemm_kernel()));
     contest.add(
         {name, turn, [=, &m] { require(tiled->equals(m.plain), name); }, {"onednn s8s8s32"}});
 }
@@ -319,7 +320,8 @@ void add_bf16_kernel(Contest& contest, const FloatMatrices& floats) {
                 });
         });
     };
-    const std::string name = fmt::format("bf16 kernel {}", engine::to_string(engine::best_bf16_kernel()));
+    const std::string name =
+        fmt::format("bf16 kernel {}", engine::to_string(engine::best_bf16_kernel()));
     contest.add({name, turn, [=] { require(tiled->equals(m->plain), name); }, kSgemm});
 }
 

@@ -23,7 +23,6 @@ namespace {
 using namespace tandem;
 using namespace tandem::benchmarks;
 
-
 constexpr const char* kCommand =
     "build/release/benchmarks/scaling_study --markdown docs/scaling_study.md --svg docs/images";
 constexpr std::array kScales = {0.25, 0.5, 1.0, 2.0, 4.0};
@@ -49,8 +48,8 @@ class Study {
             std::string file = name;
             std::ranges::transform(file, file.begin(),
                                    [](unsigned char c) { return std::tolower(c); });
-            workloads_[name] = workload::load_application(
-                run::source_dir() / "models/applications" / (file + ".yaml"));
+            workloads_[name] = workload::load_application(run::source_dir() /
+                                                          "models/applications" / (file + ".yaml"));
         }
         chip_ = arch::find_chip("tpu_v1", run::chips_dir());
         base_ = run(chip_);

@@ -15,10 +15,10 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/pipe.h"
 #include "benchmarks/efficiency.h"
 #include "benchmarks/resnet50.h"
 #include "benchmarks/study.h"
-#include "base/pipe.h"
 #include "run/apart.h"
 #include "run/paths.h"
 

@@ -12,9 +12,9 @@
 
 #include "base/error.h"
 #include "benchmarks/tpu_v1/report.h"
+#include "run/paths.h"
 #include "tools/command.h"
 #include "tools/output_files.h"
-#include "run/paths.h"
 
 // The library's main() is not used, but it refers to this.
 int sc_main(int, char*[]) { return 0; }
@@ -42,9 +42,9 @@ int compare(const Arguments& a) {
     tools::check_output_files(
         {{"--json", a.json}, {"--markdown", a.markdown}, {"--svg", a.picture()}}, {});
     const auto start = std::chrono::steady_clock::now();
-    const auto comparison = tpu_v1::compare(
-        arch::find_chip("tpu_v1", run::chips_dir()),
-        tpu_v1::load_applications(run::source_dir() / "models" / "applications"));
+    const auto comparison =
+        tpu_v1::compare(arch::find_chip("tpu_v1", run::chips_dir()),
+                        tpu_v1::load_applications(run::source_dir() / "models" / "applications"));
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::string page = tpu_v1::page(comparison, kCommand);

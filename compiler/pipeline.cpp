@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/pipeline.h"
 
-
 #include "base/error.h"
 #include "compiler/data.h"
 #include "compiler/dump.h"

@@ -19,10 +19,10 @@
 #include <utility>
 
 #include "base/error.h"
-#include "cosim/array_view.h"
 #include "base/fnv128.h"
-#include "cosim/generated_model.h"
 #include "base/process.h"
+#include "cosim/array_view.h"
+#include "cosim/generated_model.h"
 #include "cosim/rtl_sources.h"
 
 namespace tandem::cosim {
@@ -45,21 +45,21 @@ constexpr std::array kRuntimeSources = {"verilated", "verilated_cov", "verilated
                                         "verilated_threads"};
 
 const base::Command kVerilateFlags = {"--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast",
-                                "--timescale", "1ns/1ps", "--assert", "--prefix", kPrefix,
-                                // Warnings are the affair of lint, scripts/lint_rtl.
-                                "-Wno-fatal"};
+                                      "--timescale", "1ns/1ps", "--assert", "--prefix", kPrefix,
+                                      // Warnings are the affair of lint, scripts/lint_rtl.
+                                      "-Wno-fatal"};
 
 // Symbols are hidden, so that any number of arrays can be loaded at once.
 const base::Command kCompileFlags = {"-std=c++20",
-                               "-fPIC",
-                               "-w",
-                               "-fno-plt",
-                               "-DVL_TIME_CONTEXT",
-                               "-DVL_USER_STOP",
-                               "-DVL_USER_FATAL",
-                               "-DVL_USER_FINISH",
-                               "-fvisibility=hidden",
-                               "-fvisibility-inlines-hidden"};
+                                     "-fPIC",
+                                     "-w",
+                                     "-fno-plt",
+                                     "-DVL_TIME_CONTEXT",
+                                     "-DVL_USER_STOP",
+                                     "-DVL_USER_FATAL",
+                                     "-DVL_USER_FINISH",
+                                     "-fvisibility=hidden",
+                                     "-fvisibility-inlines-hidden"};
 // What clang++ does not know. TLS descriptors make the thread-local state of Verilator's runtime
 // cheaper to reach.
 const base::Command kGccFlags = {

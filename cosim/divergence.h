@@ -12,10 +12,10 @@
 namespace tandem::cosim {
 
 struct Divergence {
-    std::string what;          ///< "value", "cycle", "order" or "assertion"
-    uint64_t block = 0;        ///< matmul whose row it is, counted since reset
-    uint32_t row = 0;          ///< row within the block
-    uint32_t col = 0;          ///< array column
+    std::string what;             ///< "value", "cycle", "order" or "assertion"
+    uint64_t block = 0;           ///< matmul whose row it is, counted since reset
+    uint32_t row = 0;             ///< row within the block
+    uint32_t col = 0;             ///< array column
     engine::Cycle cycle_tlm = 0;  ///< edge of the row's commit as the model says
     engine::Cycle cycle_rtl = 0;  ///< the same as the RTL did; 0: it did not
     // Sums: a number of int32, or the bits of an fp32. Kind "order": accumulator rows.

@@ -39,7 +39,8 @@ struct TandemOptions {
 
 class TandemEngine final : public engine::MxuEngine, private ArrayListener {
   public:
-    TandemEngine(engine::MxuShape shape, std::shared_ptr<ArrayLibrary> library, TandemOptions options);
+    TandemEngine(engine::MxuShape shape, std::shared_ptr<ArrayLibrary> library,
+                 TandemOptions options);
 
     std::string_view name() const override { return "tandem"; }
     engine::MxuShape shape() const override { return tlm_.shape(); }

@@ -32,10 +32,10 @@ const char* to_string(Unit unit);
 
 struct UnitMismatch {
     Unit unit;
-    std::string signal;  ///< net or port, e.g. "act_skewed"
-    uint32_t lane;       ///< row or column of the array, 0 for what has no lanes
-    engine::Cycle cycle;    ///< before this edge, or after it (cmt_*, res_*, busy_o)
-    uint64_t expected;   ///< bit patterns
+    std::string signal;   ///< net or port, e.g. "act_skewed"
+    uint32_t lane;        ///< row or column of the array, 0 for what has no lanes
+    engine::Cycle cycle;  ///< before this edge, or after it (cmt_*, res_*, busy_o)
+    uint64_t expected;    ///< bit patterns
     uint64_t actual;
 };
 

@@ -58,7 +58,7 @@ int8_t reduce(const isa::Pool& op, const isa::Geometry& g, uint32_t oh, uint32_t
     return numerics::to_int8(value, zero_point, op.clamp_min, op.clamp_max);
 }
 
-// Rows of `activate` and `activate_float`: loops of which the compiler makes vectors, once for each
+// Rows of `requantise` and `convert`: loops of which the compiler makes vectors, once for each
 // instruction set.
 
 struct Rows {
@@ -103,7 +103,7 @@ void do_rows(const Row& row, const Rows& rows, VectorKernel kernel) {
     do_rows_plain(row, rows);
 }
 
-std::vector<ChannelParams> channel_params(const isa::Activate& op,
+std::vector<ChannelParams> channel_params(const isa::Requantise& op,
                                           std::span<const uint8_t> buffer) {
     std::vector<ChannelParams> params(op.cols);
     std::memcpy(params.data(), buffer.data() + op.params_addr,
@@ -113,7 +113,7 @@ std::vector<ChannelParams> channel_params(const isa::Activate& op,
 
 class GemmlowpRow {
   public:
-    GemmlowpRow(const isa::Activate& op, std::span<const uint8_t> buffer)
+    GemmlowpRow(const isa::Requantise& op, std::span<const uint8_t> buffer)
         : op_(op), params_(channel_params(op, buffer)) {}
 
     [[gnu::always_inline]] inline void operator()(const int32_t* sums, uint8_t* out) const {
@@ -127,14 +127,14 @@ class GemmlowpRow {
     }
 
   private:
-    const isa::Activate& op_;
+    const isa::Requantise& op_;
     const std::vector<ChannelParams> params_;
 };
 
 /// numerics::requantise and to_int8 without branches and without a rounding instruction.
 class SingleRow {
   public:
-    SingleRow(const isa::Activate& op, std::span<const uint8_t> buffer)
+    SingleRow(const isa::Requantise& op, std::span<const uint8_t> buffer)
         : zero_point_(op.zero_point),
           low_(op.clamp_min),
           high_(std::max(op.clamp_min, op.clamp_max)) {
@@ -176,7 +176,7 @@ class SingleRow {
 template <bool Wide>
 class FloatRow {
   public:
-    FloatRow(const isa::ActivateFloat& op, std::span<const uint8_t> buffer)
+    FloatRow(const isa::Convert& op, std::span<const uint8_t> buffer)
         // Without a bias -0: the one number that changes no other.
         : bias_(op.cols, bf16::kSign), relu_(op.function == 1) {
         if (op.bias != 0)
@@ -220,8 +220,8 @@ VectorKernel best_vector_kernel() {
     return VectorKernel::kPlain;
 }
 
-void activate_rows(const isa::Activate& op, std::span<const int32_t> sums, uint32_t array_cols,
-                   std::span<uint8_t> buffer, VectorKernel kernel) {
+void requantise_rows(const isa::Requantise& op, std::span<const int32_t> sums, uint32_t array_cols,
+                     std::span<uint8_t> buffer, VectorKernel kernel) {
     const Rows rows{sums.data(), array_cols, buffer.data() + op.ub_addr, op.row_stride, op.rows};
     if (static_cast<Rounding>(op.rounding) == Rounding::kGemmlowp)
         do_rows(GemmlowpRow(op, buffer), rows, VectorKernel::kPlain);
@@ -229,8 +229,8 @@ void activate_rows(const isa::Activate& op, std::span<const int32_t> sums, uint3
         do_rows(SingleRow(op, buffer), rows, kernel);
 }
 
-void activate_float_rows(const isa::ActivateFloat& op, std::span<const int32_t> sums,
-                         uint32_t array_cols, std::span<uint8_t> buffer, VectorKernel kernel) {
+void convert_rows(const isa::Convert& op, std::span<const int32_t> sums, uint32_t array_cols,
+                  std::span<uint8_t> buffer, VectorKernel kernel) {
     const Rows rows{sums.data(), array_cols, buffer.data() + op.ub_addr, op.row_stride, op.rows};
     if (op.wide != 0)
         do_rows(FloatRow<true>(op, buffer), rows, kernel);

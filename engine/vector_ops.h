@@ -17,12 +17,11 @@ enum class VectorKernel : uint8_t { kPlain, kAvx2, kAvx512 };
 VectorKernel best_vector_kernel();
 
 /// sums: rows x array_cols int32. Writes rows x cols int8 into `buffer`.
-void activate_rows(const isa::Activate& op, std::span<const int32_t> sums, uint32_t array_cols,
-                   std::span<uint8_t> buffer, VectorKernel kernel = best_vector_kernel());
+void requantise_rows(const isa::Requantise& op, std::span<const int32_t> sums, uint32_t array_cols,
+                     std::span<uint8_t> buffer, VectorKernel kernel = best_vector_kernel());
 /// sums: rows x array_cols fp32 as bit patterns. Writes rows x cols bf16 or fp32 into `buffer`.
-void activate_float_rows(const isa::ActivateFloat& op, std::span<const int32_t> sums,
-                         uint32_t array_cols, std::span<uint8_t> buffer,
-                         VectorKernel kernel = best_vector_kernel());
+void convert_rows(const isa::Convert& op, std::span<const int32_t> sums, uint32_t array_cols,
+                  std::span<uint8_t> buffer, VectorKernel kernel = best_vector_kernel());
 void add_elements(const isa::Add& op, std::span<uint8_t> buffer);
 void pool_windows(const isa::Pool& op, const isa::Geometry& geometry, std::span<uint8_t> buffer);
 void softmax_rows(const isa::Softmax& op, std::span<uint8_t> buffer);

@@ -14,7 +14,7 @@ struct VectorTiming {
     uint32_t latency_cycles;
 
     /// Cycles between accumulator rows of `cols` used columns.
-    constexpr uint32_t activate_interval(uint32_t cols) const {
+    constexpr uint32_t drain_interval(uint32_t cols) const {
         return static_cast<uint32_t>(base::divide_up(cols, lanes));
     }
     constexpr uint64_t add(uint64_t elements) const {

@@ -34,8 +34,8 @@ struct GraphResult {
 /// `options.functional` runs with data: constants and inputs without bytes get those of the seed
 /// (compiler/graph/seed.h). Throws UserError for what fits no chip, or has no values. One call per
 /// process.
-GraphResult run_graph(compiler::Graph graph, const arch::ChipConfig& chip,
-                      const GraphOptions& how, const RunOptions& options);
+GraphResult run_graph(compiler::Graph graph, const arch::ChipConfig& chip, const GraphOptions& how,
+                      const RunOptions& options);
 
 /// Timing mode, sound or an exception.
 RunResult time_graph(const compiler::Graph& graph, const arch::ChipConfig& chip);

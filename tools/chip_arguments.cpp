@@ -38,7 +38,9 @@ bool ChipArguments::named(const std::string& how) const {
     return !chip.empty();
 }
 
-arch::ChipConfig ChipArguments::load() const { return arch::find_chip(chip, run::chips_dir(), sets); }
+arch::ChipConfig ChipArguments::load() const {
+    return arch::find_chip(chip, run::chips_dir(), sets);
+}
 
 std::string ChipArguments::to_string() const {
     if (chip.empty()) return {};

@@ -12,9 +12,9 @@
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
 #include "tools/gemm_product.h"
+#include "tools/graph_command.h"
 #include "tools/output_files.h"
 #include "tools/progress.h"
-#include "tools/graph_command.h"
 
 namespace tandem::tools {
 namespace {
@@ -90,8 +90,8 @@ int gemm(GemmArguments a) {
     report.model = a.size.to_string();
     report.rounding = product.program.rounding;
     report.rerun =
-        fmt::format("tandem gemm {} {} {}{} --backend {} --host {} --seed {}", a.size.m,
-                    a.size.k, a.size.n, a.chip.to_string(), a.options.backend, a.options.cpu, a.seed);
+        fmt::format("tandem gemm {} {} {}{} --backend {} --host {} --seed {}", a.size.m, a.size.k,
+                    a.size.n, a.chip.to_string(), a.options.backend, a.options.cpu, a.seed);
     report.rerun += a.options.array.to_string();
     if (result.injected) report.rerun += " --inject '" + result.injected->to_string() + "'";
     if (a.options.functional && !result.divergence && result.failure.empty()) {

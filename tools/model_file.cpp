@@ -61,15 +61,12 @@ arch::Program load_program(const std::string& model, const arch::ChipConfig& chi
     return program;
 }
 
-compiler::Graph load_graph(const std::string& model, const arch::ChipConfig& chip,
-                           uint64_t batch) {
+compiler::Graph load_graph(const std::string& model, const arch::ChipConfig& chip, uint64_t batch) {
     const auto extension = std::filesystem::path(model).extension();
     if (!is_list(model) && extension != ".tflite" && extension != ".tgraph")
-        throw UserError(model, "model format",
-                        "a .tflite, .tgraph, .tpu, .csv or .yaml file",
+        throw UserError(model, "model format", "a .tflite, .tgraph, .tpu, .csv or .yaml file",
                         "\"" + extension.string() + "\"");
-    return compiler::import_model(
-        model, {.batch = batch, .list_type = run::element_type_of(chip)});
+    return compiler::import_model(model, {.batch = batch, .list_type = run::element_type_of(chip)});
 }
 
 std::vector<uint8_t> read_tensor_file(const std::string& file) {

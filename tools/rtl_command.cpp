@@ -21,10 +21,8 @@ void add_rtl_command(CLI::App& app, Action& action) {
     a->add_to(*command);
     command->callback([&action, a] {
         action = [a] {
-            const auto array =
-                !a->chip.named()
-                    ? run::load_array(a->shape(), a->choice)
-                    : run::load_array(a->chip.load(), a->choice);
+            const auto array = !a->chip.named() ? run::load_array(a->shape(), a->choice)
+                                                : run::load_array(a->chip.load(), a->choice);
             const auto& info = array.library->info();
             std::string kind = info.dtype;
             if (info.pipeline != 1) kind += fmt::format(", pipeline {}", info.pipeline);

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "compiler/import/tables/layers.h"
+#include "compiler/import/tables/scalesim.h"
 #include "cosim/rtl_mxu_engine.h"
 #include "run/report.h"
 #include "tools/command.h"
 #include "tools/output_files.h"
-#include "compiler/import/tables/layers.h"
-#include "compiler/import/tables/scalesim.h"
 
 namespace tandem::tools {
 namespace {

@@ -230,9 +230,8 @@ Verification run_streams(const VerifyArguments& a, const run::LoadedArray& array
 
 int verify(const VerifyArguments& a) {
     check_output_files({{"--json", a.json}}, {{"--rtl", a.choice.rtl}, {"--chip", a.chip.chip}});
-    const run::LoadedArray array =
-        !a.chip.named() ? run::load_array(a.shape(), a.choice)
-                       : run::load_array(a.chip.load(), a.choice);
+    const run::LoadedArray array = !a.chip.named() ? run::load_array(a.shape(), a.choice)
+                                                   : run::load_array(a.chip.load(), a.choice);
     Verification done = run_streams(a, array);
     if (done.injected) fmt::print("injected {}\n", done.injected->to_string());
     if (done.divergence) {

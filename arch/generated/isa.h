@@ -10,10 +10,10 @@
 
 namespace tandem::isa {
 
-inline constexpr uint32_t kVersion = 2;
+inline constexpr uint32_t kVersion = 3;
 inline constexpr uint32_t kFlagCount = 256;  ///< flag 0 means none
 inline constexpr uint32_t kScalarRegisters = 16;  ///< register 0 is always zero
-inline constexpr uint64_t kHash = 0x0fa71d39f0d9b022;  ///< of isa.yaml and registers.yaml
+inline constexpr uint64_t kHash = 0x82e7fc4293ff82f4;  ///< of isa.yaml and registers.yaml
 
 enum class Unit : uint8_t {
     kSequencer,  ///< fetches, runs scalar instructions itself, hands the others to the queue of their unit
@@ -21,7 +21,7 @@ enum class Unit : uint8_t {
     kDmaOut,  ///< moves bytes out of the unified buffer
     kWeights,  ///< moves weight tiles from device memory into the weight FIFO
     kMxu,  ///< streams activation rows through the MAC array into the accumulators
-    kVector,  ///< drains accumulators, requantises; elementwise, pooling, softmax
+    kVector,  ///< drains accumulators; maps, looks up, reduces and moves elements of the unified buffer
 };
 inline constexpr std::array<std::string_view, 6> kUnitNames = {
     "sequencer",
@@ -46,12 +46,21 @@ enum class Opcode : uint8_t {
     kReadWeights = 0x20,
     kSetWindow = 0x30,
     kMatmul = 0x31,
-    kActivate = 0x40,
-    kActivateFloat = 0x45,
+    kRequantise = 0x40,
+    kConvert = 0x45,
     kAdd = 0x41,
     kSetPoolWindow = 0x42,
     kPool = 0x43,
     kSoftmax = 0x44,
+    kSetShape = 0x48,
+    kSetView = 0x49,
+    kSetTaps = 0x4a,
+    kSetChain = 0x4b,
+    kSetConstants = 0x4c,
+    kMap = 0x50,
+    kReduce = 0x51,
+    kLookup = 0x52,
+    kMove = 0x53,
 };
 
 /// Flags taken before and raised after an instruction; 0 is none.
@@ -647,8 +656,8 @@ inline Matmul Matmul::decode(const Words& words) {
 }
 
 /// Reads `rows` accumulator rows, adds the bias, requantises `cols` channels with per-channel parameters, clamps, and writes int8 rows to the unified buffer.
-struct Activate {
-    static constexpr Opcode kOpcode = Opcode::kActivate;
+struct Requantise {
+    static constexpr Opcode kOpcode = Opcode::kRequantise;
     static constexpr Unit kUnit = Unit::kVector;
     Header header;
     uint32_t ub_addr = 0;  ///< destination of the first row [byte address]
@@ -663,10 +672,10 @@ struct Activate {
     uint8_t rounding = 0;  ///< 0: single (fp32, half to even), 1: gemmlowp
     uint8_t mxu = 0;  ///< array whose accumulators are read [array]
     Words encode() const;
-    static Activate decode(const Words& words);
+    static Requantise decode(const Words& words);
 };
 
-inline Words Activate::encode() const {
+inline Words Requantise::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
     put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
@@ -674,22 +683,22 @@ inline Words Activate::encode() const {
     put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
     put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
     put(words, {0, 24, 5, false}, header.core, "header.core");
-    put(words, {2, 0, 32, false}, ub_addr, "activate.ub_addr");
-    put(words, {3, 0, 32, false}, params_addr, "activate.params_addr");
-    put(words, {4, 0, 16, false}, acc_addr, "activate.acc_addr");
-    put(words, {4, 16, 16, false}, rows, "activate.rows");
-    put(words, {5, 0, 32, false}, row_stride, "activate.row_stride");
-    put(words, {6, 0, 16, false}, cols, "activate.cols");
-    put(words, {7, 0, 8, true}, zero_point, "activate.zero_point");
-    put(words, {7, 8, 8, true}, clamp_min, "activate.clamp_min");
-    put(words, {7, 16, 8, true}, clamp_max, "activate.clamp_max");
-    put(words, {1, 20, 1, false}, rounding, "activate.rounding");
-    put(words, {1, 16, 4, false}, mxu, "activate.mxu");
+    put(words, {2, 0, 32, false}, ub_addr, "requantise.ub_addr");
+    put(words, {3, 0, 32, false}, params_addr, "requantise.params_addr");
+    put(words, {4, 0, 16, false}, acc_addr, "requantise.acc_addr");
+    put(words, {4, 16, 16, false}, rows, "requantise.rows");
+    put(words, {5, 0, 32, false}, row_stride, "requantise.row_stride");
+    put(words, {6, 0, 16, false}, cols, "requantise.cols");
+    put(words, {7, 0, 8, true}, zero_point, "requantise.zero_point");
+    put(words, {7, 8, 8, true}, clamp_min, "requantise.clamp_min");
+    put(words, {7, 16, 8, true}, clamp_max, "requantise.clamp_max");
+    put(words, {1, 20, 1, false}, rounding, "requantise.rounding");
+    put(words, {1, 16, 4, false}, mxu, "requantise.mxu");
     return words;
 }
 
-inline Activate Activate::decode(const Words& words) {
-    Activate value;
+inline Requantise Requantise::decode(const Words& words) {
+    Requantise value;
     value.header = header_of(words);
     value.ub_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
     value.params_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
@@ -706,8 +715,8 @@ inline Activate Activate::decode(const Words& words) {
 }
 
 /// Reads `rows` fp32 accumulator rows of a bf16 array, adds an fp32 bias per channel, applies the function, and writes bf16 (rounded half to even) or fp32 rows to the unified buffer.
-struct ActivateFloat {
-    static constexpr Opcode kOpcode = Opcode::kActivateFloat;
+struct Convert {
+    static constexpr Opcode kOpcode = Opcode::kConvert;
     static constexpr Unit kUnit = Unit::kVector;
     Header header;
     uint32_t ub_addr = 0;  ///< destination of the first row [byte address]
@@ -716,15 +725,15 @@ struct ActivateFloat {
     uint16_t rows = 0;  ///< accumulator rows to drain [rows]
     uint32_t row_stride = 0;  ///< distance between output rows [bytes]
     uint16_t cols = 0;  ///< channels to write, at most the array's columns [channels]
-    uint8_t function = 0;  ///< 0: none, 1: ReLU
+    uint8_t function = 0;  ///< 0: none, 1: ReLU, 2: the chain of set_chain, r0 being the sum, r1 the bias
     uint8_t bias = 0;  ///< 1: add the bias block
     uint8_t wide = 0;  ///< 1: write fp32, 0: write bf16
     uint8_t mxu = 0;  ///< array whose accumulators are read [array]
     Words encode() const;
-    static ActivateFloat decode(const Words& words);
+    static Convert decode(const Words& words);
 };
 
-inline Words ActivateFloat::encode() const {
+inline Words Convert::encode() const {
     Words words{};
     words[0] = static_cast<uint32_t>(kOpcode);
     put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
@@ -732,21 +741,21 @@ inline Words ActivateFloat::encode() const {
     put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
     put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
     put(words, {0, 24, 5, false}, header.core, "header.core");
-    put(words, {2, 0, 32, false}, ub_addr, "activate_float.ub_addr");
-    put(words, {3, 0, 32, false}, params_addr, "activate_float.params_addr");
-    put(words, {4, 0, 16, false}, acc_addr, "activate_float.acc_addr");
-    put(words, {4, 16, 16, false}, rows, "activate_float.rows");
-    put(words, {5, 0, 32, false}, row_stride, "activate_float.row_stride");
-    put(words, {6, 0, 16, false}, cols, "activate_float.cols");
-    put(words, {1, 20, 2, false}, function, "activate_float.function");
-    put(words, {1, 22, 1, false}, bias, "activate_float.bias");
-    put(words, {1, 23, 1, false}, wide, "activate_float.wide");
-    put(words, {1, 16, 4, false}, mxu, "activate_float.mxu");
+    put(words, {2, 0, 32, false}, ub_addr, "convert.ub_addr");
+    put(words, {3, 0, 32, false}, params_addr, "convert.params_addr");
+    put(words, {4, 0, 16, false}, acc_addr, "convert.acc_addr");
+    put(words, {4, 16, 16, false}, rows, "convert.rows");
+    put(words, {5, 0, 32, false}, row_stride, "convert.row_stride");
+    put(words, {6, 0, 16, false}, cols, "convert.cols");
+    put(words, {1, 20, 2, false}, function, "convert.function");
+    put(words, {1, 22, 1, false}, bias, "convert.bias");
+    put(words, {1, 23, 1, false}, wide, "convert.wide");
+    put(words, {1, 16, 4, false}, mxu, "convert.mxu");
     return words;
 }
 
-inline ActivateFloat ActivateFloat::decode(const Words& words) {
-    ActivateFloat value;
+inline Convert Convert::decode(const Words& words) {
+    Convert value;
     value.header = header_of(words);
     value.ub_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
     value.params_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
@@ -958,6 +967,528 @@ inline Softmax Softmax::decode(const Words& words) {
     return value;
 }
 
+/// Sets the extents of the axes through which the following map, lookup, reduce and move run, axis 0 outermost. At the start of a program all are 1.
+struct SetShape {
+    static constexpr Opcode kOpcode = Opcode::kSetShape;
+    static constexpr Unit kUnit = Unit::kVector;
+    Header header;
+    uint32_t n0 = 1;  ///< extent of axis 0, at least 1 [elements]
+    uint32_t n1 = 1;  ///< of axis 1 [elements]
+    uint32_t n2 = 1;  ///< of axis 2 [elements]
+    uint32_t n3 = 1;  ///< of axis 3 [elements]
+    uint32_t n4 = 1;  ///< of axis 4 [elements]
+    uint32_t n5 = 1;  ///< of axis 5, the innermost one [elements]
+    Words encode() const;
+    static SetShape decode(const Words& words);
+};
+
+inline Words SetShape::encode() const {
+    Words words{};
+    words[0] = static_cast<uint32_t>(kOpcode);
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, n0, "set_shape.n0");
+    put(words, {3, 0, 32, false}, n1, "set_shape.n1");
+    put(words, {4, 0, 32, false}, n2, "set_shape.n2");
+    put(words, {5, 0, 32, false}, n3, "set_shape.n3");
+    put(words, {6, 0, 32, false}, n4, "set_shape.n4");
+    put(words, {7, 0, 32, false}, n5, "set_shape.n5");
+    return words;
+}
+
+inline SetShape SetShape::decode(const Words& words) {
+    SetShape value;
+    value.header = header_of(words);
+    value.n0 = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.n1 = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.n2 = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.n3 = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
+    value.n4 = static_cast<uint32_t>(get(words, {6, 0, 32, false}));
+    value.n5 = static_cast<uint32_t>(get(words, {7, 0, 32, false}));
+    return value;
+}
+
+/// Sets how an operand lies in the unified buffer: element (i0 ... i5) is at its address + i0 * s0 + ... + i5 * s5. A stride of 0 reads the same element along that axis. At the start of a program all views are int8 with strides of 0.
+struct SetView {
+    static constexpr Opcode kOpcode = Opcode::kSetView;
+    static constexpr Unit kUnit = Unit::kVector;
+    Header header;
+    uint8_t operand = 0;  ///< 0: out, 1: a, 2: b, 3: c [operand]
+    uint8_t type = 0;  ///< 0: int8, 1: int32, 2: bf16, 3: fp32 [element type]
+    int32_t s0 = 0;  ///< stride of axis 0 [bytes]
+    int32_t s1 = 0;  ///< of axis 1 [bytes]
+    int32_t s2 = 0;  ///< of axis 2 [bytes]
+    int32_t s3 = 0;  ///< of axis 3 [bytes]
+    int32_t s4 = 0;  ///< of axis 4 [bytes]
+    int32_t s5 = 0;  ///< of axis 5 [bytes]
+    Words encode() const;
+    static SetView decode(const Words& words);
+};
+
+inline Words SetView::encode() const {
+    Words words{};
+    words[0] = static_cast<uint32_t>(kOpcode);
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {1, 16, 2, false}, operand, "set_view.operand");
+    put(words, {1, 18, 3, false}, type, "set_view.type");
+    put(words, {2, 0, 32, true}, s0, "set_view.s0");
+    put(words, {3, 0, 32, true}, s1, "set_view.s1");
+    put(words, {4, 0, 32, true}, s2, "set_view.s2");
+    put(words, {5, 0, 32, true}, s3, "set_view.s3");
+    put(words, {6, 0, 32, true}, s4, "set_view.s4");
+    put(words, {7, 0, 32, true}, s5, "set_view.s5");
+    return words;
+}
+
+inline SetView SetView::decode(const Words& words) {
+    SetView value;
+    value.header = header_of(words);
+    value.operand = static_cast<uint8_t>(get(words, {1, 16, 2, false}));
+    value.type = static_cast<uint8_t>(get(words, {1, 18, 3, false}));
+    value.s0 = static_cast<int32_t>(get(words, {2, 0, 32, true}));
+    value.s1 = static_cast<int32_t>(get(words, {3, 0, 32, true}));
+    value.s2 = static_cast<int32_t>(get(words, {4, 0, 32, true}));
+    value.s3 = static_cast<int32_t>(get(words, {5, 0, 32, true}));
+    value.s4 = static_cast<int32_t>(get(words, {6, 0, 32, true}));
+    value.s5 = static_cast<int32_t>(get(words, {7, 0, 32, true}));
+    return value;
+}
+
+/// Sets the window through which operand a of a map, reduce or move with `taps` is read: axes 1 and 2 are output positions, 3 and 4 taps. Line h = i1 * step_h + i3 * tap_h - before_h and pixel w likewise from i2 and i4; the element is at a_addr + i0 * s0 + h * s1 + w * s2 + i5 * s5 (s3 and s4 are not used). Outside of 0 <= h < size_h, 0 <= w < size_w there is none: map and move read `fill`, reduce leaves it out.
+struct SetTaps {
+    static constexpr Opcode kOpcode = Opcode::kSetTaps;
+    static constexpr Unit kUnit = Unit::kVector;
+    Header header;
+    uint16_t step_h = 0;  ///< between output positions [lines]
+    uint16_t tap_h = 0;  ///< between taps [lines]
+    uint16_t before_h = 0;  ///< of padding in front of the first line [lines]
+    uint16_t size_h = 1;  ///< that there are, at least 1 [lines]
+    uint16_t step_w = 0;  ///< between output positions [pixels]
+    uint16_t tap_w = 0;  ///< between taps [pixels]
+    uint16_t before_w = 0;  ///< of padding in front of the first pixel [pixels]
+    uint16_t size_w = 1;  ///< that there are, at least 1 [pixels]
+    uint32_t fill = 0;  ///< what map and move read outside: bits of an int32 for an integer a, of an fp32 for a float one
+    Words encode() const;
+    static SetTaps decode(const Words& words);
+};
+
+inline Words SetTaps::encode() const {
+    Words words{};
+    words[0] = static_cast<uint32_t>(kOpcode);
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 16, false}, step_h, "set_taps.step_h");
+    put(words, {2, 16, 16, false}, tap_h, "set_taps.tap_h");
+    put(words, {3, 0, 16, false}, before_h, "set_taps.before_h");
+    put(words, {3, 16, 16, false}, size_h, "set_taps.size_h");
+    put(words, {4, 0, 16, false}, step_w, "set_taps.step_w");
+    put(words, {4, 16, 16, false}, tap_w, "set_taps.tap_w");
+    put(words, {5, 0, 16, false}, before_w, "set_taps.before_w");
+    put(words, {5, 16, 16, false}, size_w, "set_taps.size_w");
+    put(words, {6, 0, 32, false}, fill, "set_taps.fill");
+    return words;
+}
+
+inline SetTaps SetTaps::decode(const Words& words) {
+    SetTaps value;
+    value.header = header_of(words);
+    value.step_h = static_cast<uint16_t>(get(words, {2, 0, 16, false}));
+    value.tap_h = static_cast<uint16_t>(get(words, {2, 16, 16, false}));
+    value.before_h = static_cast<uint16_t>(get(words, {3, 0, 16, false}));
+    value.size_h = static_cast<uint16_t>(get(words, {3, 16, 16, false}));
+    value.step_w = static_cast<uint16_t>(get(words, {4, 0, 16, false}));
+    value.tap_w = static_cast<uint16_t>(get(words, {4, 16, 16, false}));
+    value.before_w = static_cast<uint16_t>(get(words, {5, 0, 16, false}));
+    value.size_w = static_cast<uint16_t>(get(words, {5, 16, 16, false}));
+    value.fill = static_cast<uint32_t>(get(words, {6, 0, 32, false}));
+    return value;
+}
+
+/// Sets six steps of the chain that map, reduce and convert apply to every element, from step `first` on; with first 0 the others become nop. A step is r[dst] = op(x, y, z), see the table of chain operations; registers r0 to r3 begin with the elements of a, b, c and with 0, and r0 is the result. Sources 0 to 3 are r0 to r3, 4 to 15 the constants k0 to k11.
+struct SetChain {
+    static constexpr Opcode kOpcode = Opcode::kSetChain;
+    static constexpr Unit kUnit = Unit::kVector;
+    Header header;
+    uint8_t op0 = 0;  ///< of step first + 0 [chain operation]
+    uint8_t dst0 = 0;  ///<  [register]
+    uint8_t x0 = 0;  ///<  [source]
+    uint8_t y0 = 0;  ///<  [source]
+    uint8_t z0 = 0;  ///<  [source]
+    uint8_t op1 = 0;  ///< of step first + 1 [chain operation]
+    uint8_t dst1 = 0;  ///<  [register]
+    uint8_t x1 = 0;  ///<  [source]
+    uint8_t y1 = 0;  ///<  [source]
+    uint8_t z1 = 0;  ///<  [source]
+    uint8_t op2 = 0;  ///< of step first + 2 [chain operation]
+    uint8_t dst2 = 0;  ///<  [register]
+    uint8_t x2 = 0;  ///<  [source]
+    uint8_t y2 = 0;  ///<  [source]
+    uint8_t z2 = 0;  ///<  [source]
+    uint8_t op3 = 0;  ///< of step first + 3 [chain operation]
+    uint8_t dst3 = 0;  ///<  [register]
+    uint8_t x3 = 0;  ///<  [source]
+    uint8_t y3 = 0;  ///<  [source]
+    uint8_t z3 = 0;  ///<  [source]
+    uint8_t op4 = 0;  ///< of step first + 4 [chain operation]
+    uint8_t dst4 = 0;  ///<  [register]
+    uint8_t x4 = 0;  ///<  [source]
+    uint8_t y4 = 0;  ///<  [source]
+    uint8_t z4 = 0;  ///<  [source]
+    uint8_t op5 = 0;  ///< of step first + 5 [chain operation]
+    uint8_t dst5 = 0;  ///<  [register]
+    uint8_t x5 = 0;  ///<  [source]
+    uint8_t y5 = 0;  ///<  [source]
+    uint8_t z5 = 0;  ///<  [source]
+    uint8_t first = 0;  ///< 0 or 6 [step]
+    Words encode() const;
+    static SetChain decode(const Words& words);
+};
+
+inline Words SetChain::encode() const {
+    Words words{};
+    words[0] = static_cast<uint32_t>(kOpcode);
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 8, false}, op0, "set_chain.op0");
+    put(words, {2, 8, 2, false}, dst0, "set_chain.dst0");
+    put(words, {2, 12, 4, false}, x0, "set_chain.x0");
+    put(words, {2, 16, 4, false}, y0, "set_chain.y0");
+    put(words, {2, 20, 4, false}, z0, "set_chain.z0");
+    put(words, {3, 0, 8, false}, op1, "set_chain.op1");
+    put(words, {3, 8, 2, false}, dst1, "set_chain.dst1");
+    put(words, {3, 12, 4, false}, x1, "set_chain.x1");
+    put(words, {3, 16, 4, false}, y1, "set_chain.y1");
+    put(words, {3, 20, 4, false}, z1, "set_chain.z1");
+    put(words, {4, 0, 8, false}, op2, "set_chain.op2");
+    put(words, {4, 8, 2, false}, dst2, "set_chain.dst2");
+    put(words, {4, 12, 4, false}, x2, "set_chain.x2");
+    put(words, {4, 16, 4, false}, y2, "set_chain.y2");
+    put(words, {4, 20, 4, false}, z2, "set_chain.z2");
+    put(words, {5, 0, 8, false}, op3, "set_chain.op3");
+    put(words, {5, 8, 2, false}, dst3, "set_chain.dst3");
+    put(words, {5, 12, 4, false}, x3, "set_chain.x3");
+    put(words, {5, 16, 4, false}, y3, "set_chain.y3");
+    put(words, {5, 20, 4, false}, z3, "set_chain.z3");
+    put(words, {6, 0, 8, false}, op4, "set_chain.op4");
+    put(words, {6, 8, 2, false}, dst4, "set_chain.dst4");
+    put(words, {6, 12, 4, false}, x4, "set_chain.x4");
+    put(words, {6, 16, 4, false}, y4, "set_chain.y4");
+    put(words, {6, 20, 4, false}, z4, "set_chain.z4");
+    put(words, {7, 0, 8, false}, op5, "set_chain.op5");
+    put(words, {7, 8, 2, false}, dst5, "set_chain.dst5");
+    put(words, {7, 12, 4, false}, x5, "set_chain.x5");
+    put(words, {7, 16, 4, false}, y5, "set_chain.y5");
+    put(words, {7, 20, 4, false}, z5, "set_chain.z5");
+    put(words, {1, 16, 4, false}, first, "set_chain.first");
+    return words;
+}
+
+inline SetChain SetChain::decode(const Words& words) {
+    SetChain value;
+    value.header = header_of(words);
+    value.op0 = static_cast<uint8_t>(get(words, {2, 0, 8, false}));
+    value.dst0 = static_cast<uint8_t>(get(words, {2, 8, 2, false}));
+    value.x0 = static_cast<uint8_t>(get(words, {2, 12, 4, false}));
+    value.y0 = static_cast<uint8_t>(get(words, {2, 16, 4, false}));
+    value.z0 = static_cast<uint8_t>(get(words, {2, 20, 4, false}));
+    value.op1 = static_cast<uint8_t>(get(words, {3, 0, 8, false}));
+    value.dst1 = static_cast<uint8_t>(get(words, {3, 8, 2, false}));
+    value.x1 = static_cast<uint8_t>(get(words, {3, 12, 4, false}));
+    value.y1 = static_cast<uint8_t>(get(words, {3, 16, 4, false}));
+    value.z1 = static_cast<uint8_t>(get(words, {3, 20, 4, false}));
+    value.op2 = static_cast<uint8_t>(get(words, {4, 0, 8, false}));
+    value.dst2 = static_cast<uint8_t>(get(words, {4, 8, 2, false}));
+    value.x2 = static_cast<uint8_t>(get(words, {4, 12, 4, false}));
+    value.y2 = static_cast<uint8_t>(get(words, {4, 16, 4, false}));
+    value.z2 = static_cast<uint8_t>(get(words, {4, 20, 4, false}));
+    value.op3 = static_cast<uint8_t>(get(words, {5, 0, 8, false}));
+    value.dst3 = static_cast<uint8_t>(get(words, {5, 8, 2, false}));
+    value.x3 = static_cast<uint8_t>(get(words, {5, 12, 4, false}));
+    value.y3 = static_cast<uint8_t>(get(words, {5, 16, 4, false}));
+    value.z3 = static_cast<uint8_t>(get(words, {5, 20, 4, false}));
+    value.op4 = static_cast<uint8_t>(get(words, {6, 0, 8, false}));
+    value.dst4 = static_cast<uint8_t>(get(words, {6, 8, 2, false}));
+    value.x4 = static_cast<uint8_t>(get(words, {6, 12, 4, false}));
+    value.y4 = static_cast<uint8_t>(get(words, {6, 16, 4, false}));
+    value.z4 = static_cast<uint8_t>(get(words, {6, 20, 4, false}));
+    value.op5 = static_cast<uint8_t>(get(words, {7, 0, 8, false}));
+    value.dst5 = static_cast<uint8_t>(get(words, {7, 8, 2, false}));
+    value.x5 = static_cast<uint8_t>(get(words, {7, 12, 4, false}));
+    value.y5 = static_cast<uint8_t>(get(words, {7, 16, 4, false}));
+    value.z5 = static_cast<uint8_t>(get(words, {7, 20, 4, false}));
+    value.first = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
+    return value;
+}
+
+/// Sets six of the constants of chains, from k[first] on. At the start of a program all are 0.
+struct SetConstants {
+    static constexpr Opcode kOpcode = Opcode::kSetConstants;
+    static constexpr Unit kUnit = Unit::kVector;
+    Header header;
+    uint8_t first = 0;  ///< 0 or 6 [constant]
+    uint32_t k0 = 0;  ///< bits of an int32 or an fp32
+    uint32_t k1 = 0;  ///< bits of an int32 or an fp32
+    uint32_t k2 = 0;  ///< bits of an int32 or an fp32
+    uint32_t k3 = 0;  ///< bits of an int32 or an fp32
+    uint32_t k4 = 0;  ///< bits of an int32 or an fp32
+    uint32_t k5 = 0;  ///< bits of an int32 or an fp32
+    Words encode() const;
+    static SetConstants decode(const Words& words);
+};
+
+inline Words SetConstants::encode() const {
+    Words words{};
+    words[0] = static_cast<uint32_t>(kOpcode);
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {1, 16, 4, false}, first, "set_constants.first");
+    put(words, {2, 0, 32, false}, k0, "set_constants.k0");
+    put(words, {3, 0, 32, false}, k1, "set_constants.k1");
+    put(words, {4, 0, 32, false}, k2, "set_constants.k2");
+    put(words, {5, 0, 32, false}, k3, "set_constants.k3");
+    put(words, {6, 0, 32, false}, k4, "set_constants.k4");
+    put(words, {7, 0, 32, false}, k5, "set_constants.k5");
+    return words;
+}
+
+inline SetConstants SetConstants::decode(const Words& words) {
+    SetConstants value;
+    value.header = header_of(words);
+    value.first = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
+    value.k0 = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.k1 = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.k2 = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.k3 = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
+    value.k4 = static_cast<uint32_t>(get(words, {6, 0, 32, false}));
+    value.k5 = static_cast<uint32_t>(get(words, {7, 0, 32, false}));
+    return value;
+}
+
+/// Element by element: out = chain(a, b, c), for all of the shape. Elements of int8 and int32 are int32 in the chain, bf16 and fp32 are fp32. A result for an int8 out is an int32: zero_out is added, then it is clamped; for bf16 it is rounded half to even.
+struct Map {
+    static constexpr Opcode kOpcode = Opcode::kMap;
+    static constexpr Unit kUnit = Unit::kVector;
+    Header header;
+    uint32_t a_addr = 0;  ///< operand a [byte address]
+    uint32_t b_addr = 0;  ///< operand b [byte address]
+    uint32_t c_addr = 0;  ///< operand c [byte address]
+    uint32_t out_addr = 0;  ///< result [byte address]
+    int8_t zero_a = 0;  ///< taken off an int8 a when it is read
+    int8_t zero_b = 0;  ///< off an int8 b
+    int8_t zero_c = 0;  ///< off an int8 c
+    int8_t zero_out = 0;  ///< added to an int8 result
+    int8_t clamp_min = -128;  ///< smallest int8 result
+    int8_t clamp_max = 127;  ///< largest int8 result
+    uint8_t operands = 1;  ///< that are read: 1: a, 2: and b, 3: and c [operands]
+    uint8_t taps = 0;  ///< 1: a is read through the window of set_taps
+    Words encode() const;
+    static Map decode(const Words& words);
+};
+
+inline Words Map::encode() const {
+    Words words{};
+    words[0] = static_cast<uint32_t>(kOpcode);
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, a_addr, "map.a_addr");
+    put(words, {3, 0, 32, false}, b_addr, "map.b_addr");
+    put(words, {4, 0, 32, false}, c_addr, "map.c_addr");
+    put(words, {5, 0, 32, false}, out_addr, "map.out_addr");
+    put(words, {6, 0, 8, true}, zero_a, "map.zero_a");
+    put(words, {6, 8, 8, true}, zero_b, "map.zero_b");
+    put(words, {6, 16, 8, true}, zero_c, "map.zero_c");
+    put(words, {6, 24, 8, true}, zero_out, "map.zero_out");
+    put(words, {7, 0, 8, true}, clamp_min, "map.clamp_min");
+    put(words, {7, 8, 8, true}, clamp_max, "map.clamp_max");
+    put(words, {1, 16, 2, false}, operands, "map.operands");
+    put(words, {1, 18, 1, false}, taps, "map.taps");
+    return words;
+}
+
+inline Map Map::decode(const Words& words) {
+    Map value;
+    value.header = header_of(words);
+    value.a_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.b_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.c_addr = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.out_addr = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
+    value.zero_a = static_cast<int8_t>(get(words, {6, 0, 8, true}));
+    value.zero_b = static_cast<int8_t>(get(words, {6, 8, 8, true}));
+    value.zero_c = static_cast<int8_t>(get(words, {6, 16, 8, true}));
+    value.zero_out = static_cast<int8_t>(get(words, {6, 24, 8, true}));
+    value.clamp_min = static_cast<int8_t>(get(words, {7, 0, 8, true}));
+    value.clamp_max = static_cast<int8_t>(get(words, {7, 8, 8, true}));
+    value.operands = static_cast<uint8_t>(get(words, {1, 16, 2, false}));
+    value.taps = static_cast<uint8_t>(get(words, {1, 18, 1, false}));
+    return value;
+}
+
+/// Sums elements of a, or takes the largest, the smallest, or the place of the largest, along the axes of `axes`; then out = chain(that, b, c) for what is left of the shape. Integers are summed in int32 that wraps, floats in fp32 one after the other, the last axis fastest.
+struct Reduce {
+    static constexpr Opcode kOpcode = Opcode::kReduce;
+    static constexpr Unit kUnit = Unit::kVector;
+    Header header;
+    uint32_t a_addr = 0;  ///< operand a [byte address]
+    uint32_t b_addr = 0;  ///< operand b [byte address]
+    uint32_t c_addr = 0;  ///< operand c [byte address]
+    uint32_t out_addr = 0;  ///< result; its strides along reduced axes do not matter, nor do those of b and c [byte address]
+    uint8_t kind = 0;  ///< 0: sum, 1: largest, 2: smallest, 3: place of the first largest along the reduced axes
+    uint8_t axes = 0;  ///< bit i: axis i is reduced
+    int8_t zero_a = 0;  ///< taken off an int8 a when it is read
+    int8_t zero_b = 0;  ///< off an int8 b
+    int8_t zero_c = 0;  ///< off an int8 c
+    int8_t zero_out = 0;  ///< added to an int8 result
+    int8_t clamp_min = -128;  ///< smallest int8 result
+    int8_t clamp_max = 127;  ///< largest int8 result
+    uint8_t operands = 1;  ///< that are read: 1: a, 2: and b, 3: and c [operands]
+    uint8_t taps = 0;  ///< 1: a is read through the window of set_taps
+    Words encode() const;
+    static Reduce decode(const Words& words);
+};
+
+inline Words Reduce::encode() const {
+    Words words{};
+    words[0] = static_cast<uint32_t>(kOpcode);
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, a_addr, "reduce.a_addr");
+    put(words, {3, 0, 32, false}, b_addr, "reduce.b_addr");
+    put(words, {4, 0, 32, false}, c_addr, "reduce.c_addr");
+    put(words, {5, 0, 32, false}, out_addr, "reduce.out_addr");
+    put(words, {7, 16, 2, false}, kind, "reduce.kind");
+    put(words, {7, 18, 6, false}, axes, "reduce.axes");
+    put(words, {6, 0, 8, true}, zero_a, "reduce.zero_a");
+    put(words, {6, 8, 8, true}, zero_b, "reduce.zero_b");
+    put(words, {6, 16, 8, true}, zero_c, "reduce.zero_c");
+    put(words, {6, 24, 8, true}, zero_out, "reduce.zero_out");
+    put(words, {7, 0, 8, true}, clamp_min, "reduce.clamp_min");
+    put(words, {7, 8, 8, true}, clamp_max, "reduce.clamp_max");
+    put(words, {1, 16, 2, false}, operands, "reduce.operands");
+    put(words, {1, 18, 1, false}, taps, "reduce.taps");
+    return words;
+}
+
+inline Reduce Reduce::decode(const Words& words) {
+    Reduce value;
+    value.header = header_of(words);
+    value.a_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.b_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.c_addr = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.out_addr = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
+    value.kind = static_cast<uint8_t>(get(words, {7, 16, 2, false}));
+    value.axes = static_cast<uint8_t>(get(words, {7, 18, 6, false}));
+    value.zero_a = static_cast<int8_t>(get(words, {6, 0, 8, true}));
+    value.zero_b = static_cast<int8_t>(get(words, {6, 8, 8, true}));
+    value.zero_c = static_cast<int8_t>(get(words, {6, 16, 8, true}));
+    value.zero_out = static_cast<int8_t>(get(words, {6, 24, 8, true}));
+    value.clamp_min = static_cast<int8_t>(get(words, {7, 0, 8, true}));
+    value.clamp_max = static_cast<int8_t>(get(words, {7, 8, 8, true}));
+    value.operands = static_cast<uint8_t>(get(words, {1, 16, 2, false}));
+    value.taps = static_cast<uint8_t>(get(words, {1, 18, 1, false}));
+    return value;
+}
+
+/// out = table[a + 128] for int8 a; the 256 entries have the type of out and lie one behind the other.
+struct Lookup {
+    static constexpr Opcode kOpcode = Opcode::kLookup;
+    static constexpr Unit kUnit = Unit::kVector;
+    Header header;
+    uint32_t a_addr = 0;  ///< operand a [byte address]
+    uint32_t table_addr = 0;  ///< 256 entries [byte address]
+    uint32_t out_addr = 0;  ///< result [byte address]
+    Words encode() const;
+    static Lookup decode(const Words& words);
+};
+
+inline Words Lookup::encode() const {
+    Words words{};
+    words[0] = static_cast<uint32_t>(kOpcode);
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, a_addr, "lookup.a_addr");
+    put(words, {3, 0, 32, false}, table_addr, "lookup.table_addr");
+    put(words, {4, 0, 32, false}, out_addr, "lookup.out_addr");
+    return words;
+}
+
+inline Lookup Lookup::decode(const Words& words) {
+    Lookup value;
+    value.header = header_of(words);
+    value.a_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.table_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.out_addr = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    return value;
+}
+
+/// Copies elements bit by bit: out = a, which have the same type (slices, transposes, padding by taps, copies along axes of stride 0). With `gather` index i0 of a is the int32 at index_addr + i0 * 4.
+struct Move {
+    static constexpr Opcode kOpcode = Opcode::kMove;
+    static constexpr Unit kUnit = Unit::kVector;
+    Header header;
+    uint32_t a_addr = 0;  ///< operand a [byte address]
+    uint32_t index_addr = 0;  ///< with gather: n0 x int32 [byte address]
+    uint32_t out_addr = 0;  ///< result [byte address]
+    uint32_t rows = 0;  ///< with gather: that a has along axis 0; an index outside of them is an error [rows]
+    uint8_t taps = 0;  ///< 1: a is read through the window of set_taps
+    uint8_t gather = 0;  ///< 1: axis 0 of a goes through the indices
+    Words encode() const;
+    static Move decode(const Words& words);
+};
+
+inline Words Move::encode() const {
+    Words words{};
+    words[0] = static_cast<uint32_t>(kOpcode);
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    put(words, {2, 0, 32, false}, a_addr, "move.a_addr");
+    put(words, {3, 0, 32, false}, index_addr, "move.index_addr");
+    put(words, {4, 0, 32, false}, out_addr, "move.out_addr");
+    put(words, {5, 0, 32, false}, rows, "move.rows");
+    put(words, {1, 18, 1, false}, taps, "move.taps");
+    put(words, {1, 19, 1, false}, gather, "move.gather");
+    return words;
+}
+
+inline Move Move::decode(const Words& words) {
+    Move value;
+    value.header = header_of(words);
+    value.a_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
+    value.index_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
+    value.out_addr = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
+    value.rows = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
+    value.taps = static_cast<uint8_t>(get(words, {1, 18, 1, false}));
+    value.gather = static_cast<uint8_t>(get(words, {1, 19, 1, false}));
+    return value;
+}
+
 struct FieldInfo {
     std::string_view name;
     FieldPosition position;
@@ -1077,7 +1608,7 @@ inline constexpr FieldInfo kMatmulFields[] = {
     {"accumulate", {6, 17, 1, false}, ""},
     {"mxu", {1, 16, 4, false}, "array"},
 };
-inline constexpr FieldInfo kActivateFields[] = {
+inline constexpr FieldInfo kRequantiseFields[] = {
     {"ub_addr", {2, 0, 32, false}, "byte address"},
     {"params_addr", {3, 0, 32, false}, "byte address"},
     {"acc_addr", {4, 0, 16, false}, "accumulator row"},
@@ -1090,7 +1621,7 @@ inline constexpr FieldInfo kActivateFields[] = {
     {"rounding", {1, 20, 1, false}, ""},
     {"mxu", {1, 16, 4, false}, "array"},
 };
-inline constexpr FieldInfo kActivateFloatFields[] = {
+inline constexpr FieldInfo kConvertFields[] = {
     {"ub_addr", {2, 0, 32, false}, "byte address"},
     {"params_addr", {3, 0, 32, false}, "byte address"},
     {"acc_addr", {4, 0, 16, false}, "accumulator row"},
@@ -1146,8 +1677,122 @@ inline constexpr FieldInfo kSoftmaxFields[] = {
     {"cols", {4, 16, 16, false}, "elements"},
     {"params_addr", {5, 0, 32, false}, "byte address"},
 };
+inline constexpr FieldInfo kSetShapeFields[] = {
+    {"n0", {2, 0, 32, false}, "elements"},
+    {"n1", {3, 0, 32, false}, "elements"},
+    {"n2", {4, 0, 32, false}, "elements"},
+    {"n3", {5, 0, 32, false}, "elements"},
+    {"n4", {6, 0, 32, false}, "elements"},
+    {"n5", {7, 0, 32, false}, "elements"},
+};
+inline constexpr FieldInfo kSetViewFields[] = {
+    {"operand", {1, 16, 2, false}, "operand"},
+    {"type", {1, 18, 3, false}, "element type"},
+    {"s0", {2, 0, 32, true}, "bytes"},
+    {"s1", {3, 0, 32, true}, "bytes"},
+    {"s2", {4, 0, 32, true}, "bytes"},
+    {"s3", {5, 0, 32, true}, "bytes"},
+    {"s4", {6, 0, 32, true}, "bytes"},
+    {"s5", {7, 0, 32, true}, "bytes"},
+};
+inline constexpr FieldInfo kSetTapsFields[] = {
+    {"step_h", {2, 0, 16, false}, "lines"},
+    {"tap_h", {2, 16, 16, false}, "lines"},
+    {"before_h", {3, 0, 16, false}, "lines"},
+    {"size_h", {3, 16, 16, false}, "lines"},
+    {"step_w", {4, 0, 16, false}, "pixels"},
+    {"tap_w", {4, 16, 16, false}, "pixels"},
+    {"before_w", {5, 0, 16, false}, "pixels"},
+    {"size_w", {5, 16, 16, false}, "pixels"},
+    {"fill", {6, 0, 32, false}, ""},
+};
+inline constexpr FieldInfo kSetChainFields[] = {
+    {"op0", {2, 0, 8, false}, "chain operation"},
+    {"dst0", {2, 8, 2, false}, "register"},
+    {"x0", {2, 12, 4, false}, "source"},
+    {"y0", {2, 16, 4, false}, "source"},
+    {"z0", {2, 20, 4, false}, "source"},
+    {"op1", {3, 0, 8, false}, "chain operation"},
+    {"dst1", {3, 8, 2, false}, "register"},
+    {"x1", {3, 12, 4, false}, "source"},
+    {"y1", {3, 16, 4, false}, "source"},
+    {"z1", {3, 20, 4, false}, "source"},
+    {"op2", {4, 0, 8, false}, "chain operation"},
+    {"dst2", {4, 8, 2, false}, "register"},
+    {"x2", {4, 12, 4, false}, "source"},
+    {"y2", {4, 16, 4, false}, "source"},
+    {"z2", {4, 20, 4, false}, "source"},
+    {"op3", {5, 0, 8, false}, "chain operation"},
+    {"dst3", {5, 8, 2, false}, "register"},
+    {"x3", {5, 12, 4, false}, "source"},
+    {"y3", {5, 16, 4, false}, "source"},
+    {"z3", {5, 20, 4, false}, "source"},
+    {"op4", {6, 0, 8, false}, "chain operation"},
+    {"dst4", {6, 8, 2, false}, "register"},
+    {"x4", {6, 12, 4, false}, "source"},
+    {"y4", {6, 16, 4, false}, "source"},
+    {"z4", {6, 20, 4, false}, "source"},
+    {"op5", {7, 0, 8, false}, "chain operation"},
+    {"dst5", {7, 8, 2, false}, "register"},
+    {"x5", {7, 12, 4, false}, "source"},
+    {"y5", {7, 16, 4, false}, "source"},
+    {"z5", {7, 20, 4, false}, "source"},
+    {"first", {1, 16, 4, false}, "step"},
+};
+inline constexpr FieldInfo kSetConstantsFields[] = {
+    {"first", {1, 16, 4, false}, "constant"},
+    {"k0", {2, 0, 32, false}, ""},
+    {"k1", {3, 0, 32, false}, ""},
+    {"k2", {4, 0, 32, false}, ""},
+    {"k3", {5, 0, 32, false}, ""},
+    {"k4", {6, 0, 32, false}, ""},
+    {"k5", {7, 0, 32, false}, ""},
+};
+inline constexpr FieldInfo kMapFields[] = {
+    {"a_addr", {2, 0, 32, false}, "byte address"},
+    {"b_addr", {3, 0, 32, false}, "byte address"},
+    {"c_addr", {4, 0, 32, false}, "byte address"},
+    {"out_addr", {5, 0, 32, false}, "byte address"},
+    {"zero_a", {6, 0, 8, true}, ""},
+    {"zero_b", {6, 8, 8, true}, ""},
+    {"zero_c", {6, 16, 8, true}, ""},
+    {"zero_out", {6, 24, 8, true}, ""},
+    {"clamp_min", {7, 0, 8, true}, ""},
+    {"clamp_max", {7, 8, 8, true}, ""},
+    {"operands", {1, 16, 2, false}, "operands"},
+    {"taps", {1, 18, 1, false}, ""},
+};
+inline constexpr FieldInfo kReduceFields[] = {
+    {"a_addr", {2, 0, 32, false}, "byte address"},
+    {"b_addr", {3, 0, 32, false}, "byte address"},
+    {"c_addr", {4, 0, 32, false}, "byte address"},
+    {"out_addr", {5, 0, 32, false}, "byte address"},
+    {"kind", {7, 16, 2, false}, ""},
+    {"axes", {7, 18, 6, false}, ""},
+    {"zero_a", {6, 0, 8, true}, ""},
+    {"zero_b", {6, 8, 8, true}, ""},
+    {"zero_c", {6, 16, 8, true}, ""},
+    {"zero_out", {6, 24, 8, true}, ""},
+    {"clamp_min", {7, 0, 8, true}, ""},
+    {"clamp_max", {7, 8, 8, true}, ""},
+    {"operands", {1, 16, 2, false}, "operands"},
+    {"taps", {1, 18, 1, false}, ""},
+};
+inline constexpr FieldInfo kLookupFields[] = {
+    {"a_addr", {2, 0, 32, false}, "byte address"},
+    {"table_addr", {3, 0, 32, false}, "byte address"},
+    {"out_addr", {4, 0, 32, false}, "byte address"},
+};
+inline constexpr FieldInfo kMoveFields[] = {
+    {"a_addr", {2, 0, 32, false}, "byte address"},
+    {"index_addr", {3, 0, 32, false}, "byte address"},
+    {"out_addr", {4, 0, 32, false}, "byte address"},
+    {"rows", {5, 0, 32, false}, "rows"},
+    {"taps", {1, 18, 1, false}, ""},
+    {"gather", {1, 19, 1, false}, ""},
+};
 
-inline constexpr std::array<InstructionInfo, 19> kInstructions = {{
+inline constexpr std::array<InstructionInfo, 28> kInstructions = {{
     {"nop", Opcode::kNop, Unit::kSequencer, nullptr, 0},
     {"halt", Opcode::kHalt, Unit::kSequencer, nullptr, 0},
     {"set_scalar", Opcode::kSetScalar, Unit::kSequencer, kSetScalarFields, 2},
@@ -1161,12 +1806,97 @@ inline constexpr std::array<InstructionInfo, 19> kInstructions = {{
     {"read_weights", Opcode::kReadWeights, Unit::kWeights, kReadWeightsFields, 5},
     {"set_window", Opcode::kSetWindow, Unit::kMxu, kSetWindowFields, 16},
     {"matmul", Opcode::kMatmul, Unit::kMxu, kMatmulFields, 10},
-    {"activate", Opcode::kActivate, Unit::kVector, kActivateFields, 11},
-    {"activate_float", Opcode::kActivateFloat, Unit::kVector, kActivateFloatFields, 10},
+    {"requantise", Opcode::kRequantise, Unit::kVector, kRequantiseFields, 11},
+    {"convert", Opcode::kConvert, Unit::kVector, kConvertFields, 10},
     {"add", Opcode::kAdd, Unit::kVector, kAddFields, 6},
     {"set_pool_window", Opcode::kSetPoolWindow, Unit::kVector, kSetPoolWindowFields, 16},
     {"pool", Opcode::kPool, Unit::kVector, kPoolFields, 9},
     {"softmax", Opcode::kSoftmax, Unit::kVector, kSoftmaxFields, 5},
+    {"set_shape", Opcode::kSetShape, Unit::kVector, kSetShapeFields, 6},
+    {"set_view", Opcode::kSetView, Unit::kVector, kSetViewFields, 8},
+    {"set_taps", Opcode::kSetTaps, Unit::kVector, kSetTapsFields, 9},
+    {"set_chain", Opcode::kSetChain, Unit::kVector, kSetChainFields, 31},
+    {"set_constants", Opcode::kSetConstants, Unit::kVector, kSetConstantsFields, 7},
+    {"map", Opcode::kMap, Unit::kVector, kMapFields, 12},
+    {"reduce", Opcode::kReduce, Unit::kVector, kReduceFields, 14},
+    {"lookup", Opcode::kLookup, Unit::kVector, kLookupFields, 3},
+    {"move", Opcode::kMove, Unit::kVector, kMoveFields, 6},
+}};
+
+/// What a step of a chain does.
+enum class ChainOp : uint8_t {
+    kNop = 0,  ///< nothing
+    kAddI = 1,  ///< x + y
+    kSubI = 2,  ///< x - y
+    kMulI = 3,  ///< x * y
+    kMinI = 4,  ///< the smaller one
+    kMaxI = 5,  ///< the larger one
+    kShiftLeftI = 6,  ///< x * 2^(y mod 32)
+    kAverageI = 7,  ///< x / y rounded, ties away from zero; 0 for y < 1
+    kScaleI = 8,  ///< x * y / 2^31 * 2^z with the two roundings of gemmlowp
+    kEqualI = 9,  ///< 1 if x = y, else 0
+    kLessI = 10,  ///< 1 if x < y, else 0
+    kSelect = 11,  ///< y if x is not zero (all bits), else z
+    kCopy = 12,  ///< x, bit by bit
+    kToFloat = 16,  ///< int32 to fp32, half to even
+    kRound = 17,  ///< fp32 to int32, half to even; saturates, NaN becomes 0
+    kTruncate = 18,  ///< fp32 to int32, towards zero; saturates, NaN becomes 0
+    kFloorF = 19,  ///< fp32, the next whole number downwards
+    kAddF = 32,  ///< x + y
+    kSubF = 33,  ///< x - y
+    kMulF = 34,  ///< x * y
+    kMinF = 35,  ///< the smaller one; NaN if either is; -0 is smaller than +0
+    kMaxF = 36,  ///< the larger one; NaN if either is; +0 is larger than -0
+    kEqualF = 37,  ///< int32 1 if x = y, else 0
+    kLessF = 38,  ///< int32 1 if x < y, else 0
+    kDivF = 48,  ///< x / y, rounded once
+    kSqrtF = 49,  ///< square root, rounded once
+    kRsqrtF = 50,  ///< 1 / square root
+    kExpF = 51,  ///< e^x
+    kLogF = 52,  ///< natural logarithm
+    kTanhF = 53,  ///< hyperbolic tangent
+    kSigmoidF = 54,  ///< 1 / (1 + e^-x)
+    kErfF = 55,  ///< error function
+};
+struct ChainOpInfo {
+    std::string_view name;
+    ChainOp op;
+    uint8_t sources;  ///< x; x and y; x, y and z
+    bool transcendental;  ///< takes the time of vector.transcendental_lanes
+};
+inline constexpr std::array<ChainOpInfo, 32> kChainOps = {{
+    {"nop", ChainOp::kNop, 0, false},
+    {"add_i", ChainOp::kAddI, 2, false},
+    {"sub_i", ChainOp::kSubI, 2, false},
+    {"mul_i", ChainOp::kMulI, 2, false},
+    {"min_i", ChainOp::kMinI, 2, false},
+    {"max_i", ChainOp::kMaxI, 2, false},
+    {"shift_left_i", ChainOp::kShiftLeftI, 2, false},
+    {"average_i", ChainOp::kAverageI, 2, false},
+    {"scale_i", ChainOp::kScaleI, 3, false},
+    {"equal_i", ChainOp::kEqualI, 2, false},
+    {"less_i", ChainOp::kLessI, 2, false},
+    {"select", ChainOp::kSelect, 3, false},
+    {"copy", ChainOp::kCopy, 1, false},
+    {"to_float", ChainOp::kToFloat, 1, false},
+    {"round", ChainOp::kRound, 1, false},
+    {"truncate", ChainOp::kTruncate, 1, false},
+    {"floor_f", ChainOp::kFloorF, 1, false},
+    {"add_f", ChainOp::kAddF, 2, false},
+    {"sub_f", ChainOp::kSubF, 2, false},
+    {"mul_f", ChainOp::kMulF, 2, false},
+    {"min_f", ChainOp::kMinF, 2, false},
+    {"max_f", ChainOp::kMaxF, 2, false},
+    {"equal_f", ChainOp::kEqualF, 2, false},
+    {"less_f", ChainOp::kLessF, 2, false},
+    {"div_f", ChainOp::kDivF, 2, true},
+    {"sqrt_f", ChainOp::kSqrtF, 1, true},
+    {"rsqrt_f", ChainOp::kRsqrtF, 1, true},
+    {"exp_f", ChainOp::kExpF, 1, true},
+    {"log_f", ChainOp::kLogF, 1, true},
+    {"tanh_f", ChainOp::kTanhF, 1, true},
+    {"sigmoid_f", ChainOp::kSigmoidF, 1, true},
+    {"erf_f", ChainOp::kErfF, 1, true},
 }};
 
 }  // namespace tandem::isa

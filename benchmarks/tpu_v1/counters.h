@@ -8,8 +8,8 @@
 
 #include "arch/chip_config.h"
 #include "benchmarks/tpu_v1/paper_figures.h"
-#include "run/graph_run.h"
 #include "compiler/import/tables/layers.h"
+#include "run/graph_run.h"
 
 namespace tandem::tpu_v1 {
 

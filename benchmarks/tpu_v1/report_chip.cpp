@@ -26,8 +26,7 @@ double all_tensors_mib(const Measured& measured) {
 std::string spilled(const Comparison& comparison) {
     std::string names;
     for (const Measured& measured : comparison.shipped)
-        if (measured.result.traffic.memory_write != 0)
-            names += " " + measured.workload.name;
+        if (measured.result.traffic.memory_write != 0) names += " " + measured.workload.name;
     return names.empty() ? "No application writes activations to device memory here."
                          : "Activations go through device memory in:" + names + ".";
 }

@@ -336,7 +336,7 @@ void MatmulEmitter::drain(const Wave& wave) {
         const auto parts = work().passes == 1 ? split_rows(block.rows, chip_.mxu)
                                               : std::vector<uint32_t>{block.rows};
         for (const uint32_t rows : parts) {
-            activate(block, row, rows);
+            requantise(block, row, rows);
             row += rows;
         }
     }
@@ -367,7 +367,7 @@ uint64_t MatmulEmitter::slot_of(const Block& block) const {
     return share_.out_area + waves_done_ % 2 * chip_.mxu.count * share_.out_piece + block.slot;
 }
 
-void MatmulEmitter::activate(const Block& block, uint32_t row, uint32_t rows) {
+void MatmulEmitter::requantise(const Block& block, uint32_t row, uint32_t rows) {
     const Destination to = destination(block, row);
     const MatmulGroup& group = work().groups[block.tile->group];
     const uint32_t channel = group.out_channel + block.tile->n_start;
@@ -383,7 +383,7 @@ void MatmulEmitter::activate(const Block& block, uint32_t row, uint32_t rows) {
         op.rows = fit<uint16_t>(rows, "rows of a block");
         op.row_stride = fit<uint32_t>(to.stride, "bytes of an output row");
         op.cols = fit<uint16_t>(block.tile->n_len, "array columns");
-        if constexpr (std::is_same_v<decltype(op), isa::Activate>) {
+        if constexpr (std::is_same_v<decltype(op), isa::Requantise>) {
             constexpr auto kParams = static_cast<uint32_t>(sizeof(numerics::ChannelParams));
             op.params_addr =
                 plan_.params_address + (kernel_.params_uniform ? 0 : channel * kParams);
@@ -395,7 +395,7 @@ void MatmulEmitter::activate(const Block& block, uint32_t row, uint32_t rows) {
         }
         step.words = op.encode();
     };
-    chip_.mxu.dtype == arch::Dtype::kBf16 ? fill(isa::ActivateFloat{}) : fill(isa::Activate{});
+    chip_.mxu.dtype == arch::Dtype::kBf16 ? fill(isa::Convert{}) : fill(isa::Requantise{});
     const uint64_t bytes = block.tile->n_len * element_bytes() * work().passes;
     step.touches(core_.accumulators(block.array, block.accumulators + row, rows));
     step.touches(core_.buffer(to.address, (rows - 1) * to.stride + bytes, true));

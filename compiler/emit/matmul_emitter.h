@@ -57,7 +57,7 @@ class MatmulEmitter {
     void emit_matmul(const Block& block, uint64_t k_tile, uint32_t address, uint64_t k_origin,
                      uint32_t row, uint32_t rows);
     void drain(const Wave& wave);
-    void activate(const Block& block, uint32_t row, uint32_t rows);
+    void requantise(const Block& block, uint32_t row, uint32_t rows);
     void store(const Wave& wave);
 
     // With an input that comes in slices of K.

@@ -83,8 +83,9 @@ TensorId Graph::add(Tensor tensor) {
 bool equal(const Graph& a, const Graph& b) {
     const auto same_tensor = [](const Tensor& x, const Tensor& y) { return equal(x, y); };
     const auto same_node = [](const Node& x, const Node& y) { return equal(x, y); };
-    return a.name == b.name && a.samples == b.samples && a.inputs == b.inputs && a.outputs == b.outputs &&
-           a.host_input_bytes == b.host_input_bytes && a.host_output_bytes == b.host_output_bytes &&
+    return a.name == b.name && a.samples == b.samples && a.inputs == b.inputs &&
+           a.outputs == b.outputs && a.host_input_bytes == b.host_input_bytes &&
+           a.host_output_bytes == b.host_output_bytes &&
            std::ranges::equal(a.tensors, b.tensors, same_tensor) &&
            std::ranges::equal(a.nodes, b.nodes, same_node);
 }

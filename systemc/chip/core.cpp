@@ -23,9 +23,9 @@ std::vector<std::unique_ptr<WeightFetcher>> make_fetchers(
     ChipServices& services, const std::vector<std::unique_ptr<Mxu>>& arrays) {
     std::vector<std::unique_ptr<WeightFetcher>> fetchers;
     for (const auto& array : arrays)
-        fetchers.push_back(std::make_unique<WeightFetcher>(
-            numbered("weights", fetchers.size()).c_str(), services, *array,
-            static_cast<uint32_t>(fetchers.size())));
+        fetchers.push_back(
+            std::make_unique<WeightFetcher>(numbered("weights", fetchers.size()).c_str(), services,
+                                            *array, static_cast<uint32_t>(fetchers.size())));
     return fetchers;
 }
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <new>
 
-#include "base/error.h"
 #include "arch/generated/registers.h"
+#include "base/error.h"
 #include "systemc/host/host_cpu_factory.h"
 
 namespace tandem::host {

@@ -20,10 +20,10 @@ void VectorUnit::execute(const Dispatched& instruction) {
     const isa::Words& words = instruction.words;
     const uint32_t index = instruction.index;
     switch (static_cast<isa::Opcode>(isa::opcode_of(words))) {
-        case isa::Opcode::kActivate:
-            return activate(isa::Activate::decode(words), index);
-        case isa::Opcode::kActivateFloat:
-            return activate_float(isa::ActivateFloat::decode(words), index);
+        case isa::Opcode::kRequantise:
+            return requantise(isa::Requantise::decode(words), index);
+        case isa::Opcode::kConvert:
+            return convert(isa::Convert::decode(words), index);
         case isa::Opcode::kAdd:
             return add(isa::Add::decode(words), index);
         case isa::Opcode::kPool:
@@ -37,18 +37,18 @@ void VectorUnit::execute(const Dispatched& instruction) {
     }
 }
 
-void VectorUnit::activate(const isa::Activate& op, uint32_t index) {
+void VectorUnit::requantise(const isa::Requantise& op, uint32_t index) {
     if (op.rows == 0 || op.cols == 0 || op.cols > services_.config().mxu.cols)
         services_.fail(arch::DeviceError::kBadInstruction, index);
     check_buffer(op.params_addr, op.cols * sizeof(numerics::ChannelParams), index);
     check_buffer(op.ub_addr, uint64_t{op.rows - 1u} * op.row_stride + op.cols, index);
     const auto sums = drain(op.mxu, op.acc_addr, op.rows, op.cols, 1, index);
     if (services_.functional())
-        engine::activate_rows(op, sums, services_.config().mxu.cols, bytes_);
+        engine::requantise_rows(op, sums, services_.config().mxu.cols, bytes_);
     busy_for(timing_.latency_cycles);
 }
 
-void VectorUnit::activate_float(const isa::ActivateFloat& op, uint32_t index) {
+void VectorUnit::convert(const isa::Convert& op, uint32_t index) {
     const uint32_t element_bytes = op.wide != 0 ? 4 : 2;
     if (op.rows == 0 || op.cols == 0 || op.cols > services_.config().mxu.cols || op.function > 1 ||
         services_.config().mxu.dtype != arch::Dtype::kBf16)
@@ -57,8 +57,7 @@ void VectorUnit::activate_float(const isa::ActivateFloat& op, uint32_t index) {
     check_buffer(op.ub_addr,
                  uint64_t{op.rows - 1u} * op.row_stride + uint64_t{op.cols} * element_bytes, index);
     const auto sums = drain(op.mxu, op.acc_addr, op.rows, op.cols, element_bytes, index);
-    if (services_.functional())
-        engine::activate_float_rows(op, sums, services_.config().mxu.cols, bytes_);
+    if (services_.functional()) engine::convert_rows(op, sums, services_.config().mxu.cols, bytes_);
     busy_for(timing_.latency_cycles);
 }
 
@@ -71,8 +70,7 @@ std::span<const int32_t> VectorUnit::drain(uint32_t array, uint32_t acc_addr, ui
     wait_until(port.free_from(now(), now()));
     charge(Cause::kWaitPort);
     port.take_later(now(), port.beat_bytes(rows, row_bytes));
-    const uint32_t interval =
-        std::max(timing_.activate_interval(cols), port.beat_cycles(row_bytes));
+    const uint32_t interval = std::max(timing_.drain_interval(cols), port.beat_cycles(row_bytes));
     return mxus_[array]->read_accumulators(acc_addr, rows, interval, index);
 }
 

@@ -23,8 +23,8 @@ class VectorUnit final : public Unit {
 
   private:
     void execute(const Dispatched& instruction) override;
-    void activate(const isa::Activate& op, uint32_t index);
-    void activate_float(const isa::ActivateFloat& op, uint32_t index);
+    void requantise(const isa::Requantise& op, uint32_t index);
+    void convert(const isa::Convert& op, uint32_t index);
     /// Rows of accumulators through the write port; returns what they hold.
     std::span<const int32_t> drain(uint32_t array, uint32_t acc_addr, uint32_t rows, uint32_t cols,
                                    uint32_t element_bytes, uint32_t index);

@@ -94,7 +94,7 @@ TEST(Blocks, ComputeEveryOutputOnceInHalfTheAccumulators) {
         for_each<isa::Matmul>(p, [&](size_t, const isa::Matmul& m, const auto&) {
             EXPECT_LE(m.rows, std::max(1u, mxu.accumulator_rows / 2)) << "seed " << seed;
         });
-        for_each<isa::Activate>(p, [&](size_t, const isa::Activate& a, const auto& source) {
+        for_each<isa::Requantise>(p, [&](size_t, const isa::Requantise& a, const auto& source) {
             EXPECT_LE(a.cols, mxu.cols) << "seed " << seed;
             for (uint64_t m = source.m_start; m < source.m_start + uint64_t{a.rows}; ++m)
                 for (uint32_t c = 0; c < a.cols; ++c)
@@ -175,8 +175,8 @@ TEST(Blocks, AreDrainedInPartsThatAreWorthIt) {
     for (const uint32_t rows : {1u, 63u, 127u, 128u, 255u, 2048u}) {
         const Product p = planned_product(product(rows, 8, 4), chip);
         std::vector<uint32_t> parts;
-        for_each<isa::Activate>(
-            p, [&](size_t, const isa::Activate& a, const auto&) { parts.push_back(a.rows); });
+        for_each<isa::Requantise>(
+            p, [&](size_t, const isa::Requantise& a, const auto&) { parts.push_back(a.rows); });
         EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), 0u), rows);
         EXPECT_LE(parts.size(), 4u);
         EXPECT_EQ(parts.size() > 1, rows >= 128) << rows;

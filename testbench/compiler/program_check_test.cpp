@@ -76,13 +76,13 @@ struct Product {
                        .k_len = 8,
                        .n_len = 4,
                        .new_weights = 1};
-    isa::Activate drain{.header = {.wait_a = 2, .signal_a = 3},
-                        .ub_addr = 1024,
-                        .params_addr = 2048,
-                        .acc_addr = 0,
-                        .rows = 10,
-                        .row_stride = 4,
-                        .cols = 4};
+    isa::Requantise drain{.header = {.wait_a = 2, .signal_a = 3},
+                          .ub_addr = 1024,
+                          .params_addr = 2048,
+                          .acc_addr = 0,
+                          .rows = 10,
+                          .row_stride = 4,
+                          .cols = 4};
     isa::WriteHost output{
         .header = {.wait_a = 3}, .ub_addr = 1024, .offset = 0, .bytes = 40, .base = 3};
     std::vector<isa::Words> before, between, after;  ///< the product; its drain; everything
@@ -196,14 +196,12 @@ const Spoilt kInstructions[] = {
     {"AccumulatorsOfAMatmul", [](Product& p) { p.matmul.acc_addr = 55; },
      "instruction 3 (matmul): expected rows inside the accumulators"},
     {"AccumulatorsOfADrain", [](Product& p) { p.drain.acc_addr = 55; },
-     "instruction 4 (activate): expected rows inside the accumulators"},
+     "instruction 4 (requantise): expected rows inside the accumulators"},
     {"ImagesBeyondTheBuffer", [](Product& p) { p.matmul.ub_addr = 4017; }, "all images"},
     {"RowsOfADrain", [](Product& p) { p.drain.row_stride = 0x10000000; }, "the rows inside"},
     {"ParametersOfADrain", [](Product& p) { p.drain.params_addr = 4049; }, "the parameters inside"},
     {"AFloatDrain",
-     [](Product& p) {
-         p.after = {isa::ActivateFloat{.header = {}, .rows = 1, .cols = 1}.encode()};
-     },
+     [](Product& p) { p.after = {isa::Convert{.header = {}, .rows = 1, .cols = 1}.encode()}; },
      "a bf16 array"},
     {"APoolWithoutAWindow",
      [](Product& p) { p.after = {isa::Pool{.header = {}, .images = 1}.encode()}; },
@@ -222,7 +220,7 @@ const Spoilt kInstructions[] = {
 
 const Spoilt kMachine[] = {
     {"AFlagThatNobodyRaises", [](Product& p) { p.drain.header.wait_b = 77; },
-     "instruction 4 (activate): expected a program without deadlock, found a wait for flag 77"},
+     "instruction 4 (requantise): expected a program without deadlock, found a wait for flag 77"},
     {"AFlagLeftOver", [](Product& p) { p.input.header.signal_b = 78; },
      "no flag left over, found 1 of flag 78"},
     {"AFlagOfTwoTakers",

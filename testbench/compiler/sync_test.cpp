@@ -105,10 +105,10 @@ TEST(Sync, SetsNoFlagForNeighbours) {
 
 TEST(Sync, KeepsSpacesApart) {
     const auto buffer_and_sums = headers({step<isa::Matmul>({sums(0, 8, true)}),
-                                          step<isa::Activate>({reads(0, 8), writes(100, 108)})});
+                                          step<isa::Requantise>({reads(0, 8), writes(100, 108)})});
     EXPECT_EQ(flags_of(buffer_and_sums[0]), 0);
     const auto arrays = synchronise({step<isa::Matmul>({sums(0, 8, true, 0)}, 0, 0),
-                                     step<isa::Activate>({sums(0, 8, false, 1)})},
+                                     step<isa::Requantise>({sums(0, 8, false, 1)})},
                                     1, 2);
     EXPECT_EQ(flags_of(arrays[0].header), 0);
     const auto cores = synchronise(
@@ -135,10 +135,10 @@ TEST(Sync, WaitsOnceForWhatItsUnitHasWaitedForBefore) {
 }
 
 TEST(Sync, LeavesOutWhatAnotherWaitImplies) {
-    // The activate waits for the matmul, which has waited for the transfer.
-    const auto h = headers({step<isa::ReadHost>({writes(0, 64)}),
-                            step<isa::Matmul>({reads(0, 64), sums(0, 8, true)}),
-                            step<isa::Activate>({sums(0, 8, false), reads(0, 4), writes(64, 80)})});
+    // The requantise waits for the matmul, which has waited for the transfer.
+    const auto h = headers(
+        {step<isa::ReadHost>({writes(0, 64)}), step<isa::Matmul>({reads(0, 64), sums(0, 8, true)}),
+         step<isa::Requantise>({sums(0, 8, false), reads(0, 4), writes(64, 80)})});
     EXPECT_EQ(h[2].wait_a, h[1].signal_a);
     EXPECT_EQ(h[2].wait_b, 0);
     EXPECT_EQ(h[0].signal_b, 0);
@@ -191,7 +191,7 @@ TEST(Sync, NeverSignalsFromSetWindow) {
     // The third signal of the product passes the window by.
     const auto result =
         synchronise({step<isa::Matmul>({reads(0, 8), sums(0, 8, true)}), step<isa::SetWindow>({}),
-                     step<isa::Activate>({sums(0, 8, false), writes(8, 16)}),
+                     step<isa::Requantise>({sums(0, 8, false), writes(8, 16)}),
                      step<isa::ReadHost>({writes(0, 4)}), step<isa::Nop>({sums(0, 8, false)})});
     ASSERT_EQ(result.size(), 6u);
     EXPECT_NE(result[0].header.signal_a, 0);

@@ -3,12 +3,12 @@
 // topologies, DeepBench), as they are or with sizes divided until they are small.
 #include <gtest/gtest.h>
 
+#include "compiler/import/tables/layers.h"
+#include "compiler/import/tables/scalesim.h"
 #include "cosim/rtl_mxu_engine.h"
 #include "testbench/support/arrays.h"
 #include "testbench/support/seeded.h"
 #include "testbench/support/source_tree.h"
-#include "compiler/import/tables/layers.h"
-#include "compiler/import/tables/scalesim.h"
 
 namespace tandem::cosim {
 namespace {
@@ -88,7 +88,8 @@ TEST_P(DoubleBufferedCycles, AreThoseOfTheRtl) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Arrays, DoubleBufferedCycles,
-                         testing::Values(engine::MxuShape{8, 8, 512}, engine::MxuShape{16, 16, 512}),
+                         testing::Values(engine::MxuShape{8, 8, 512},
+                                         engine::MxuShape{16, 16, 512}),
                          [](const auto& info) { return testbench::name_of(info.param); });
 
 }  // namespace

@@ -91,8 +91,8 @@ inline isa::Matmul matmul(isa::Header header, uint32_t ub_addr, uint16_t rows, u
             .new_weights = 1,
             .accumulate = 0};
 }
-inline isa::Activate activate(isa::Header header, uint32_t ub_addr, uint32_t params_addr,
-                              uint16_t rows, uint16_t cols = 4, uint16_t acc_addr = 0) {
+inline isa::Requantise requantise(isa::Header header, uint32_t ub_addr, uint32_t params_addr,
+                                  uint16_t rows, uint16_t cols = 4, uint16_t acc_addr = 0) {
     return {.header = header,
             .ub_addr = ub_addr,
             .params_addr = params_addr,

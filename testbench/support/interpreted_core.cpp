@@ -56,10 +56,10 @@ void InterpretedCore::read(Execution& e) {
             return transfer_out(e, false);
         case isa::Opcode::kMatmul:
             return read_matmul(e);
-        case isa::Opcode::kActivate:
-            return read_activate(e);
-        case isa::Opcode::kActivateFloat:
-            return read_activate_float(e);
+        case isa::Opcode::kRequantise:
+            return read_requantise(e);
+        case isa::Opcode::kConvert:
+            return read_convert(e);
         case isa::Opcode::kAdd:
             return read_add(e);
         case isa::Opcode::kPool:
@@ -86,12 +86,12 @@ void InterpretedCore::write(Execution& e) {
             return transfer_out(e, true);
         case isa::Opcode::kMatmul:
             return write_matmul(e);
-        case isa::Opcode::kActivate: {
-            const auto op = isa::Activate::decode(e.words);
+        case isa::Opcode::kRequantise: {
+            const auto op = isa::Requantise::decode(e.words);
             return write_rows(e, op.ub_addr, op.rows, op.row_stride);
         }
-        case isa::Opcode::kActivateFloat: {
-            const auto op = isa::ActivateFloat::decode(e.words);
+        case isa::Opcode::kConvert: {
+            const auto op = isa::Convert::decode(e.words);
             return write_rows(e, op.ub_addr, op.rows, op.row_stride);
         }
         case isa::Opcode::kAdd:
@@ -276,9 +276,9 @@ void InterpretedCore::write_matmul(const Execution& e) {
 
 // ---- vector unit
 
-void InterpretedCore::read_activate(Execution& e) {
-    const auto a = isa::Activate::decode(e.words);
-    require(a.cols >= 1 && a.cols <= chip_.mxu.cols && !is_bf16(), "activate");
+void InterpretedCore::read_requantise(Execution& e) {
+    const auto a = isa::Requantise::decode(e.words);
+    require(a.cols >= 1 && a.cols <= chip_.mxu.cols && !is_bf16(), "requantise");
     NaiveOutput output;
     output.zero_point = a.zero_point, output.low = a.clamp_min, output.high = a.clamp_max;
     output.rounding = rounding_of(a.rounding);
@@ -297,9 +297,9 @@ void InterpretedCore::read_activate(Execution& e) {
                               static_cast<int>(c))));
 }
 
-void InterpretedCore::read_activate_float(Execution& e) {
-    const auto a = isa::ActivateFloat::decode(e.words);
-    require(a.cols >= 1 && a.cols <= chip_.mxu.cols && is_bf16(), "activate_float");
+void InterpretedCore::read_convert(Execution& e) {
+    const auto a = isa::Convert::decode(e.words);
+    require(a.cols >= 1 && a.cols <= chip_.mxu.cols && is_bf16(), "convert");
     const uint32_t* rows = accumulator_rows(a.mxu, a.acc_addr, a.rows);
     for (uint32_t i = 0; i < a.rows; ++i)
         for (uint32_t c = 0; c < a.cols; ++c) {

@@ -63,8 +63,8 @@ class InterpretedCore {
     void transfer_out(Execution& e, bool writes);
     void read_matmul(Execution& e);
     void write_matmul(const Execution& e);
-    void read_activate(Execution& e);
-    void read_activate_float(Execution& e);
+    void read_requantise(Execution& e);
+    void read_convert(Execution& e);
     void read_add(Execution& e);
     void read_pool(Execution& e);
     void read_softmax(Execution& e);

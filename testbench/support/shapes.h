@@ -30,8 +30,8 @@ inline void PrintTo(const MxuShape& shape, std::ostream* out) { *out << testbenc
 
 namespace tandem::testbench {
 
-inline engine::MxuShape bf16_shape(uint32_t rows, uint32_t cols, uint32_t depth, uint32_t pipeline = 1,
-                                bool sum4 = false) {
+inline engine::MxuShape bf16_shape(uint32_t rows, uint32_t cols, uint32_t depth,
+                                   uint32_t pipeline = 1, bool sum4 = false) {
     return {rows, cols, depth, arch::Dtype::kBf16, pipeline, sum4};
 }
 

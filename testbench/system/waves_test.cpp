@@ -120,7 +120,7 @@ TEST_F(WavesTest, AWholeRunHasModelAndRtlOnOneTimeAxis) {
         for (const char* signal : {"rtl.act_data_i[127:0]", "pe.r15_c15.psum[31:0]",
                                    "model.mxu.instruction[159:0]", "model.vector.state[63:0]"})
             EXPECT_TRUE(recording.signals.contains(signal)) << signal;
-        for (const char* text : {"idle", "flag", "busy", "matmul", "activate"})
+        for (const char* text : {"idle", "flag", "busy", "matmul", "requantise"})
             EXPECT_TRUE(recording.texts.contains(text)) << text;
         const std::string save = read_text(folder_ / "w.gtkw");
         EXPECT_NE(save.find("-row 15:"), std::string::npos);

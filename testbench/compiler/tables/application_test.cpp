@@ -171,7 +171,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"NoBits", "activation_bits: 8\n", "",
                 "activation_bits (line 1): expected the key, found nothing"},
         Mistake{"Host", "output: 11", "outputs: 11",
-                "host.outputs (line 4): expected one of: input, output (nearest: output), found an unknown key"},
+                "host.outputs (line 4): expected one of: input, output (nearest: output), found an "
+                "unknown key"},
         Mistake{"NoPadding", ", padding: same", "",
                 "layers[0].padding (line 6): expected the key, found nothing"},
         Mistake{"Padding", "padding: same", "padding: full",

@@ -65,9 +65,10 @@ Words random_words(const Instruction& spec, testbench::Seeded& random) {
 template <class T>
 class IsaRoundTrip : public testing::Test {};
 
-using AllInstructions = testing::Types<Nop, Halt, SetScalar, AddScalar, BranchNonzero, Fence, ReadHost,
-                                       ReadMemory, WriteHost, WriteMemory, ReadWeights, SetWindow,
-                                       Matmul, Activate, ActivateFloat, Add, SetPoolWindow, Pool, Softmax>;
+using AllInstructions =
+    testing::Types<Nop, Halt, SetScalar, AddScalar, BranchNonzero, Fence, ReadHost, ReadMemory,
+                   WriteHost, WriteMemory, ReadWeights, SetWindow, Matmul, Requantise, Convert, Add,
+                   SetPoolWindow, Pool, Softmax>;
 TYPED_TEST_SUITE(IsaRoundTrip, AllInstructions);
 
 template <class T>
@@ -155,17 +156,18 @@ TEST(IsaTable, FieldsDoNotOverlap) {
 
 // Positions written out by hand from isa.yaml.
 TEST(IsaEncode, PutsMatmulFieldsWhereTheSpecificationSays) {
-    const Matmul matmul{.header = {.wait_a = 1, .wait_b = 2, .signal_a = 3, .signal_b = 255, .core = 9},
-                        .ub_addr = 0x11223344,
-                        .row_start = 0x55667788,
-                        .rows = 0x1234,
-                        .acc_addr = 0xabcd,
-                        .k_start = 0xfedcb,
-                        .k_len = 0x89a,
-                        .n_len = 0x4321,
-                        .new_weights = 1,
-                        .accumulate = 1,
-                        .mxu = 11};
+    const Matmul matmul{
+        .header = {.wait_a = 1, .wait_b = 2, .signal_a = 3, .signal_b = 255, .core = 9},
+        .ub_addr = 0x11223344,
+        .row_start = 0x55667788,
+        .rows = 0x1234,
+        .acc_addr = 0xabcd,
+        .k_start = 0xfedcb,
+        .k_len = 0x89a,
+        .n_len = 0x4321,
+        .new_weights = 1,
+        .accumulate = 1,
+        .mxu = 11};
     const Words expected = {0x31u | 1u << 8 | 2u << 16 | 9u << 24,
                             3u | 255u << 8 | 11u << 16,
                             0x11223344,
@@ -178,19 +180,19 @@ TEST(IsaEncode, PutsMatmulFieldsWhereTheSpecificationSays) {
 }
 
 TEST(IsaEncode, PutsNegativeFieldsAsTwosComplement) {
-    const Activate activate{.header = {},
-                            .ub_addr = 1,
-                            .params_addr = 2,
-                            .acc_addr = 3,
-                            .rows = 4,
-                            .row_stride = 5,
-                            .cols = 6,
-                            .zero_point = -1,
-                            .clamp_min = -128,
-                            .clamp_max = 127,
-                            .rounding = 1};
+    const Requantise requantise{.header = {},
+                                .ub_addr = 1,
+                                .params_addr = 2,
+                                .acc_addr = 3,
+                                .rows = 4,
+                                .row_stride = 5,
+                                .cols = 6,
+                                .zero_point = -1,
+                                .clamp_min = -128,
+                                .clamp_max = 127,
+                                .rounding = 1};
     const Words expected = {0x40, 1u << 20, 1, 2, 4u << 16 | 3, 5, 6, 0x007f80ff};
-    EXPECT_EQ(activate.encode(), expected);
+    EXPECT_EQ(requantise.encode(), expected);
 }
 
 TEST(IsaEncode, PutsTheFieldsOfAStridedTransferWhereTheSpecificationSays) {
@@ -215,7 +217,8 @@ TEST(IsaDefaults, ATransferIsOneRun) {
 
 TEST(IsaHeader, IsReadAlikeFromEveryInstruction) {
     const Header header{.wait_a = 1, .wait_b = 250, .signal_a = 3, .signal_b = 4, .core = 31};
-    for (const Words& words : {Halt{.header = header}.encode(), Matmul{.header = header}.encode()}) {
+    for (const Words& words :
+         {Halt{.header = header}.encode(), Matmul{.header = header}.encode()}) {
         const Header found = header_of(words);
         EXPECT_EQ(found.wait_a, 1);
         EXPECT_EQ(found.wait_b, 250);
@@ -258,8 +261,7 @@ TEST_P(IsaRange, RejectsOneMoreAndNamesTheField) {
 INSTANTIATE_TEST_SUITE_P(
     Fields, IsaRange,
     testing::Values(Limit{"header.core",
-                          [](uint32_t v) { return Nop{.header = {.core = byte(v)}}.encode(); },
-                          31},
+                          [](uint32_t v) { return Nop{.header = {.core = byte(v)}}.encode(); }, 31},
                     Limit{"set_scalar.rd",
                           [](uint32_t v) {
                               SetScalar m;
@@ -365,9 +367,9 @@ INSTANTIATE_TEST_SUITE_P(
                               return m.encode();
                           },
                           1},
-                    Limit{"activate.rounding",
+                    Limit{"requantise.rounding",
                           [](uint32_t v) {
-                              Activate m;
+                              Requantise m;
                               m.rounding = byte(v);
                               return m.encode();
                           },

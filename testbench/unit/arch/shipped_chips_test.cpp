@@ -24,7 +24,9 @@ class ShippedChip : public testing::Test {
         std::erase_if(names, [](const std::string& name) { return name.starts_with("test_"); });
         return names;
     }
-    YAML::Node yaml(const std::string& name) const { return base::load_yaml(chips_ / (name + ".yaml")); }
+    YAML::Node yaml(const std::string& name) const {
+        return base::load_yaml(chips_ / (name + ".yaml"));
+    }
 
     std::filesystem::path chips_ = testbench::source_dir() / "arch" / "chips";
 };
@@ -75,7 +77,8 @@ std::optional<PublishedFigure> published(const YAML::Node& chip, const std::stri
     if (!node) return std::nullopt;
     const auto text = node["value"].as<std::string>();
     const size_t space = text.find(' ');
-    const auto unit = static_cast<double>(*base::parse_quantity("1" + text.substr(space), dimension));
+    const auto unit =
+        static_cast<double>(*base::parse_quantity("1" + text.substr(space), dimension));
     const std::string number = text.substr(0, space);
     return PublishedFigure{std::stod(number) * unit, half_a_digit(number) * unit};
 }

@@ -94,12 +94,12 @@ std::vector<VectorKernel> kernels() {
 
 class Rounding : public testing::TestWithParam<bool> {};
 
-TEST_P(Rounding, OfActivateAgreesWithPlainLoops) {
+TEST_P(Rounding, OfRequantiseAgreesWithPlainLoops) {
     constexpr uint32_t kArrayCols = 9;
     for (uint64_t seed = 0; seed < 300; ++seed) {
         Seeded random(seed);
         auto buffer = random.bytes(4096);
-        isa::Activate op;
+        isa::Requantise op;
         op.rows = static_cast<uint16_t>(1 + random.below(10)),
         op.cols = static_cast<uint16_t>(1 + random.below(kArrayCols));
         op.row_stride = static_cast<uint16_t>(op.cols + random.below(5));
@@ -121,19 +121,19 @@ TEST_P(Rounding, OfActivateAgreesWithPlainLoops) {
                 expected[op.ub_addr + row * op.row_stride + c] = static_cast<uint8_t>(clamped(
                     channels[c].apply(sums[row * kArrayCols + c], GetParam()) + op.zero_point,
                     op.clamp_min, op.clamp_max));
-        activate_rows(op, sums, kArrayCols, buffer);
+        requantise_rows(op, sums, kArrayCols, buffer);
         ASSERT_EQ(first_difference(buffer, expected), "")
             << op.rows << " rows, " << op.cols << " columns, seed " << seed;
     }
 }
 
 /// Whatever the bits of sums and parameters: against the arithmetic of one value at a time.
-TEST_P(Rounding, OfActivateAgreesForAnyBits) {
+TEST_P(Rounding, OfRequantiseAgreesForAnyBits) {
     constexpr uint32_t kArrayCols = 70;
     for (uint64_t seed = 0; seed < 300; ++seed) {
         Seeded random(seed);
         auto buffer = random.bytes(4096);
-        isa::Activate op;
+        isa::Requantise op;
         op.rows = 3, op.cols = static_cast<uint16_t>(1 + random.below(kArrayCols));
         op.row_stride = op.cols, op.params_addr = 1024, op.rounding = GetParam();
         op.zero_point = random.int8(), op.clamp_min = random.int8(), op.clamp_max = random.int8();
@@ -159,7 +159,7 @@ TEST_P(Rounding, OfActivateAgreesForAnyBits) {
             }
         for (const auto kernel : kernels()) {
             auto found = buffer;
-            activate_rows(op, sums, kArrayCols, found, kernel);
+            requantise_rows(op, sums, kArrayCols, found, kernel);
             ASSERT_EQ(first_difference(found, expected), "")
                 << op.cols << " columns, kernel " << static_cast<int>(kernel) << ", seed " << seed;
         }
@@ -333,7 +333,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Pooling, testing::Values(0u, 1u), [](const auto&
 });
 
 /// What docs/numerics.md says of sums, in double; then the function; then bf16 by halving.
-uint32_t float_activation(uint32_t sum, uint32_t bias, const isa::ActivateFloat& op) {
+uint32_t float_activation(uint32_t sum, uint32_t bias, const isa::Convert& op) {
     uint32_t bits = op.bias != 0 ? naive_bf16::sum(sum, bias) : naive_bf16::sum(sum, 0x80000000);
     if (op.function == 1 && naive_bf16::value(bits) <= 0) bits = 0;
     return bits;
@@ -347,7 +347,7 @@ uint16_t to_bf16(uint32_t fp32) {
     return static_cast<uint16_t>((below >> 16) + (up ? 1 : 0));
 }
 
-TEST(VectorActivateFloat, AgreesWithPlainLoops) {
+TEST(VectorConvert, AgreesWithPlainLoops) {
     constexpr uint32_t kArrayCols = 40;
     constexpr uint32_t kExtremes[] = {0,          0x80000000, 0x00000001, 0x807fffff,
                                       0x7f800000, 0xff800000, 0x7f800001, 0xffffffff,
@@ -360,7 +360,7 @@ TEST(VectorActivateFloat, AgreesWithPlainLoops) {
             return random.chance(70) ? (bits & 0x807fffff) | 0x3f800000 : bits;
         };
         auto buffer = random.bytes(8192);
-        isa::ActivateFloat op;
+        isa::Convert op;
         op.rows = static_cast<uint16_t>(1 + random.below(10)),
         op.cols = static_cast<uint16_t>(1 + random.below(kArrayCols));
         op.wide = random.chance(50), op.bias = random.chance(50), op.function = random.chance(50);
@@ -382,7 +382,7 @@ TEST(VectorActivateFloat, AgreesWithPlainLoops) {
             }
         for (const auto kernel : kernels()) {
             auto found = buffer;
-            activate_float_rows(op, sums, kArrayCols, found, kernel);
+            convert_rows(op, sums, kArrayCols, found, kernel);
             ASSERT_EQ(first_difference(found, expected), "")
                 << op.rows << " rows, " << op.cols << " columns, kernel "
                 << static_cast<int>(kernel) << ", seed " << seed;

@@ -9,11 +9,11 @@ namespace {
 
 constexpr VectorTiming kTiming{.lanes = 8, .latency_cycles = 5};
 
-TEST(VectorTimingActivate, TakesOneCyclePerStartedGroupOfLanes) {
-    EXPECT_EQ(kTiming.activate_interval(1), 1u);
-    EXPECT_EQ(kTiming.activate_interval(8), 1u);
-    EXPECT_EQ(kTiming.activate_interval(9), 2u);
-    EXPECT_EQ(kTiming.activate_interval(256), 32u);
+TEST(VectorTimingDrain, TakesOneCyclePerStartedGroupOfLanes) {
+    EXPECT_EQ(kTiming.drain_interval(1), 1u);
+    EXPECT_EQ(kTiming.drain_interval(8), 1u);
+    EXPECT_EQ(kTiming.drain_interval(9), 2u);
+    EXPECT_EQ(kTiming.drain_interval(256), 32u);
 }
 
 TEST(VectorTimingAdd, StreamsLanesAndAddsTheLatencyOnce) {

@@ -54,7 +54,7 @@ constexpr uint64_t kParams = 8 * 12 / 8, kTile = 64 / 8;  // 12 bytes for each o
 constexpr uint64_t kRows = 20, kInput = kRows * 8 / 8, kOutput = kRows * 8 / 8;
 constexpr uint64_t kDrain = 2 + (kRows - 1) * 1 + 8;  // a row each cycle, latency 8
 
-// read_memory (parameters), read_memory (input), read_weights, set_window, matmul, activate,
+// read_memory (parameters), read_memory (input), read_weights, set_window, matmul, requantise,
 // write_memory, halt: one block. Instruction i is at its unit in cycle 82 + i.
 TEST(WorkloadCycles, AreThoseOfTheStepsWithoutLayerSync) {
     const auto result = run::time_list_apart(product(kRows, 8, 8), plain_chip());
@@ -84,7 +84,7 @@ TEST(WorkloadCycles, AreThoseOfTheStepsWithoutLayerSync) {
     EXPECT_EQ(result.macs, kRows * 64);
 }
 
-// read_memory, read_memory, read_weights, nop, set_window, matmul, activate, nop; write_memory,
+// read_memory, read_memory, read_weights, nop, set_window, matmul, requantise, nop; write_memory,
 // halt. Both nops pay for the synchronisation; the first one waits for the input, while the first
 // tile comes and moves in, the second one for the drained chunk.
 TEST(WorkloadCycles, AreThoseOfTheStepsWithLayerSync) {
@@ -111,8 +111,8 @@ TEST(WorkloadCycles, AreThoseOfTheStepsWithLayerSync) {
 }
 
 // A tile that is long in coming, there being room for one: the array waits for it, then for its
-// shift. read_memory, read_memory, read_weights (two tiles), set_window, matmul, matmul, activate,
-// write_memory; halt.
+// shift. read_memory, read_memory, read_weights (two tiles), set_window, matmul, matmul,
+// requantise, write_memory; halt.
 TEST(WorkloadCycles, WaitForTheTileAndForItsShift) {
     arch::ChipConfig chip = plain_chip();
     chip.mxu.weight_fifo_tiles = 1;

@@ -143,7 +143,7 @@ TEST_F(BufferPorts, DrainingTakesTheWritePortsTime) {
     CoresBench wide("wide", chip_with_ports(0, 0), false);
     bench->run([&] {
         ProgramWords program = product(20);
-        program.back() = activate(wait(1), 2048, 3072, 20).encode();
+        program.back() = requantise(wait(1), 2048, 3072, 20).encode();
         program.push_back(halt());
         ASSERT_FALSE(bench->program(0, program));
         ASSERT_FALSE(wide.program(0, program));

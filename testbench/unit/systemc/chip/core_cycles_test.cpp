@@ -132,7 +132,7 @@ ProgramWords rounds(size_t count) {
     while (program.size() < count) {
         program.push_back(read_weights_of(0, 0, 1));
         program.push_back(matmul(signal(1), 0, 5, 8).encode());
-        program.push_back(activate(wait_signal(1, 2), 1024, 2048, 5).encode());
+        program.push_back(requantise(wait_signal(1, 2), 1024, 2048, 5).encode());
         program.push_back(nop(wait(2)));
     }
     program.resize(count - (count - 1) % 4);

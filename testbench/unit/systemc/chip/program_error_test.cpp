@@ -33,8 +33,8 @@ isa::Words with_matmul(void (*change)(isa::Matmul&)) {
     change(instruction);
     return instruction.encode();
 }
-isa::Words with_activate(void (*change)(isa::Activate&)) {
-    isa::Activate instruction = activate({}, 0, 1024, 4);
+isa::Words with_requantise(void (*change)(isa::Requantise&)) {
+    isa::Requantise instruction = requantise({}, 0, 1024, 4);
     change(instruction);
     return instruction.encode();
 }
@@ -84,14 +84,14 @@ std::vector<Bad> bad_programs() {
          5,
          1,
          {window, with_matmul([](isa::Matmul& m) { m.ub_addr = kUb - 31; }), halt()}},
-        {"ActivateOutputBeyondBuffer",
+        {"RequantiseOutputBeyondBuffer",
          5,
          0,
-         {with_activate([](isa::Activate& a) { a.ub_addr = kUb - 15; }), halt()}},
-        {"ActivateParamsBeyondBuffer",
+         {with_requantise([](isa::Requantise& a) { a.ub_addr = kUb - 15; }), halt()}},
+        {"RequantiseParamsBeyondBuffer",
          5,
          0,
-         {with_activate([](isa::Activate& a) { a.params_addr = kUb - 47; }), halt()}},
+         {with_requantise([](isa::Requantise& a) { a.params_addr = kUb - 47; }), halt()}},
         {"AddBeyondBuffer", 5, 0, {add(0, 100, kUb - 7, 8, 200), halt()}},
         {"AddParamsBeyondBuffer", 5, 0, {add(0, 100, 300, 8, kUb - 43), halt()}},
         {"PoolInputBeyondBuffer", 5, 1, {pool_window(), pool(kUb - 31, 0, 1, 0), halt()}},
@@ -109,10 +109,10 @@ std::vector<Bad> bad_programs() {
          6,
          1,
          {window, with_matmul([](isa::Matmul& m) { m.acc_addr = 61; }), halt()}},
-        {"ActivateBeyondAccumulators",
+        {"RequantiseBeyondAccumulators",
          6,
          0,
-         {with_activate([](isa::Activate& a) { a.acc_addr = 61; }), halt()}},
+         {with_requantise([](isa::Requantise& a) { a.acc_addr = 61; }), halt()}},
         {"UnknownOpcode", 7, 1, {nop(), isa::Words{0x77}, halt()}},
         {"MatmulWithoutRows",
          7,
@@ -155,18 +155,18 @@ std::vector<Bad> bad_programs() {
          7,
          0,
          {with_window([](isa::Geometry& g) { g.channels = 0; }), halt()}},
-        {"ActivateWithoutRows",
+        {"RequantiseWithoutRows",
          7,
          0,
-         {with_activate([](isa::Activate& a) { a.rows = 0; }), halt()}},
-        {"ActivateWithoutColumns",
+         {with_requantise([](isa::Requantise& a) { a.rows = 0; }), halt()}},
+        {"RequantiseWithoutColumns",
          7,
          0,
-         {with_activate([](isa::Activate& a) { a.cols = 0; }), halt()}},
-        {"ActivateWithTooManyColumns",
+         {with_requantise([](isa::Requantise& a) { a.cols = 0; }), halt()}},
+        {"RequantiseWithTooManyColumns",
          7,
          0,
-         {with_activate([](isa::Activate& a) { a.cols = 5; }), halt()}},
+         {with_requantise([](isa::Requantise& a) { a.cols = 5; }), halt()}},
         {"PoolWithoutWindow", 7, 0, {pool(0, 0, 1, 0), halt()}},
         {"PoolOfUnknownKind", 7, 1, {pool_window(), pool(0, 0, 1, 3), halt()}},
         {"PoolWithoutImages", 7, 1, {pool_window(), pool(0, 0, 0, 0), halt()}},
@@ -184,7 +184,7 @@ std::vector<Bad> bad_programs() {
               m.rows = 4;
               m.acc_addr = 8;
           }),
-          with_activate([](isa::Activate& a) { a.acc_addr = 2; }), halt()}},
+          with_requantise([](isa::Requantise& a) { a.acc_addr = 2; }), halt()}},
         {"OverwrittenWhileBeingRead",
          8,
          6,
@@ -192,7 +192,7 @@ std::vector<Bad> bad_programs() {
               m.rows = 60;
               m.header.signal_a = 1;
           }),
-          nop(wait(1)), activate({}, 3000, 1024, 60).encode(), nop(),
+          nop(wait(1)), requantise({}, 3000, 1024, 60).encode(), nop(),
           with_matmul([](isa::Matmul& m) { m.acc_addr = 50; }), halt()}},
         {"FlagThatNobodyRaises", 9, 0, {nop(wait(3)), halt()}},
         {"FlagThatNobodyRaisesForAUnit", 9, 1, {read_host(wait(3), 0, 0, 1), halt()}},

@@ -71,7 +71,7 @@ class ProgramRun : public ChipTest {
             set_window(matrix_window(kRows, kK)),
             matmul(wait(1), kActivations, kRows, 8).encode(),
             second.encode(),
-            activate({.wait_a = 3, .wait_b = 2, .signal_a = 4}, kOutput, kParams, kRows).encode(),
+            requantise({.wait_a = 3, .wait_b = 2, .signal_a = 4}, kOutput, kParams, kRows).encode(),
             write_host(wait(4), kOutput, 0, kRows * kN),
             halt()};
     }

@@ -195,7 +195,7 @@ const ProgramWords kMatmuls = {read_weights({}, 0, 4),
                                matmul({}, 0, 60, 8).encode(),
                                matmul({}, 0, 60, 8).encode(),
                                matmul(signal(1), 0, 60, 8).encode(),
-                               activate(wait(1), 3000, 1024, 60).encode(),
+                               requantise(wait(1), 3000, 1024, 60).encode(),
                                nop(wait(2)),
                                halt()};
 
@@ -209,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
         InFlight{"BlockedOnAFlag", {nop(wait(1)), halt()}, 3000},
         InFlight{"DuringDma", {read_host({}, 0, 0, 4000), read_host({}, 0, 0, 4000), halt()}, 900},
         InFlight{"DuringMatmul", kMatmuls, 250}, InFlight{"DuringWeights", kMatmuls, 160},
-        InFlight{"DuringActivate", kMatmuls, 800}, InFlight{"LongAfterTheEnd", {halt()}, 9000}),
+        InFlight{"DuringRequantise", kMatmuls, 800}, InFlight{"LongAfterTheEnd", {halt()}, 9000}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Ring, ResetEndsALoad) {

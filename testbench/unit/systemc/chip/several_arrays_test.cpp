@@ -50,7 +50,7 @@ class SeveralArrays : public CoresTest {
     }
     static isa::Words drain(uint32_t array, isa::Header header, uint32_t place,
                             uint16_t acc_addr = 0) {
-        return on_array(activate(header, kOutput + place * kPlace, kParams, kRows, kN, acc_addr),
+        return on_array(requantise(header, kOutput + place * kPlace, kParams, kRows, kN, acc_addr),
                         array);
     }
     /// Array a uses tile tiles[a]; the result of array a goes to place a.
