@@ -26,6 +26,7 @@ struct ChipConfig {
         Dtype dtype = Dtype::kInt8;
         uint32_t pipeline = 1;           ///< a register every so many PEs, in both directions
         bool sum4 = false;               ///< bf16: four products added with one rounding
+        uint32_t int8_rate = 0;          ///< bf16: int8 products in place of one; 0: no int8
         uint32_t accumulator_rows = 0;   ///< each `cols` x 32 bits: int32 or fp32
         uint32_t weight_fifo_tiles = 0;  ///< tiles between device memory and the array
         uint32_t count = 1;              ///< arrays per core, all alike
@@ -83,6 +84,7 @@ struct ChipConfig {
     /// What publications say of the whole chip; 0: nothing published. Compared, never used.
     struct Published {
         double peak_ops_per_second = 0;
+        double peak_int8_ops_per_second = 0;  ///< of a bf16 chip that has int8, too
         double memory_bytes_per_second = 0;
         double ridge_ops_per_byte = 0;
     } published;

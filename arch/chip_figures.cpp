@@ -33,6 +33,7 @@ constexpr ChipFigure kFigures[] = {
     {"mxu.dtype", kPlain, 0, 0, kRequired, MEMBER(mxu.dtype), "type of activations and weights"},
     {"mxu.pipeline", kPlain, 1, 256, kOptional, MEMBER(mxu.pipeline), "PEs from one pipeline register to the next, in both directions"},
     {"mxu.sum4", kPlain, 0, 0, kOptional, MEMBER(mxu.sum4), "four products added with one rounding"},
+    {"mxu.int8_rate", kPlain, 0, 2, kOptional, MEMBER(mxu.int8_rate), "int8 products in the place of one of a bf16 array: `rows` times as many rows; 0: no int8"},
     {"mxu.accumulator_rows", kPlain, 2, 65536, kRequired, MEMBER(mxu.accumulator_rows), "per array, each of cols x 32 bits (int32 or fp32)"},
     {"mxu.weight_fifo_tiles", kPlain, 1, 1024, kRequired, MEMBER(mxu.weight_fifo_tiles), "per array, tiles between device memory and the array"},
 
@@ -66,6 +67,7 @@ constexpr ChipFigure kFigures[] = {
     {"sequencer.watchdog", kCycles, kKilo, kTera, kRequired, MEMBER(sequencer.watchdog_cycles), "a program that takes longer ends with an error"},
 
     {"published.peak", kOpsPerSecond, 1, kMega * kTera, kOptional, MEMBER(published.peak_ops_per_second), "of the whole chip; for comparison only"},
+    {"published.peak_int8", kOpsPerSecond, 1, kMega * kTera, kOptional, MEMBER(published.peak_int8_ops_per_second), "of a bf16 chip in int8; for comparison only"},
     {"published.bandwidth", kBytesPerSecond, 1, 100 * kTera, kOptional, MEMBER(published.memory_bytes_per_second), "of device memory; for comparison only"},
     {"published.ridge", kOpsPerByte, 1, kMega, kOptional, MEMBER(published.ridge_ops_per_byte), "a multiply-accumulate counts as two; for comparison only"},
 };

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "arch/chip_figures.h"
+#include "arch/chip_modes.h"
 #include "base/quantity.h"
 
 namespace tandem::arch {
@@ -20,6 +22,18 @@ Breach sum4_has_no_register_inside(const ChipConfig& chip) {
     if (!chip.mxu.sum4 || chip.mxu.pipeline % 4 == 0) return {};
     return {{"false, or a pipeline that is a multiple of 4",
              fmt::format("true with pipeline {}", chip.mxu.pipeline)}};
+}
+
+Breach int8_rate_is_of_bf16(const ChipConfig& chip) {
+    if (chip.mxu.int8_rate == 0 || chip.mxu.dtype == Dtype::kBf16) return {};
+    return {{"0, or dtype bf16", fmt::format("{} with dtype int8", chip.mxu.int8_rate)}};
+}
+
+Breach int8_rows_are_in_range(const ChipConfig& chip) {
+    const uint64_t most = find_figure("mxu.rows")->high;
+    const uint64_t rows = uint64_t{chip.mxu.rows} * chip.mxu.int8_rate;
+    if (rows <= most) return {};
+    return {{fmt::format("at most {} rows of int8", most), fmt::format("{}", rows)}};
 }
 
 Breach refresh_has_a_duration(const ChipConfig& chip) {
@@ -46,11 +60,15 @@ Breach refresh_ends_before_the_next(const ChipConfig& chip) {
 /// A tile change takes as many cycles as the array has rows; with fewer activation rows at hand the
 /// array could never be kept busy.
 Breach buffer_holds_a_square(const ChipConfig& chip) {
-    const uint64_t least = chip.mxu.rows * chip.row_bytes();
-    if (chip.unified_buffer_bytes >= least) return {};
-    return {{fmt::format("at least a square of activations for one weight tile ({} x {}, {} B)",
-                         chip.mxu.rows, chip.mxu.rows, least),
-             fmt::format("{} B", chip.unified_buffer_bytes)}};
+    const auto int8 = for_dtype(chip, Dtype::kInt8);
+    for (const ChipConfig& mode : {chip, int8.value_or(chip)}) {
+        const uint64_t least = mode.mxu.rows * mode.row_bytes();
+        if (mode.unified_buffer_bytes >= least) continue;
+        return {{fmt::format("at least a square of activations for one weight tile ({} x {}, {} B)",
+                             mode.mxu.rows, mode.mxu.rows, least),
+                 fmt::format("{} B", mode.unified_buffer_bytes)}};
+    }
+    return {};
 }
 
 }  // namespace
@@ -59,10 +77,12 @@ std::span<const ChipRule> chip_rules() {
     static const std::vector<ChipRule> rules = {
         {{"mxu.sum4", "mxu.dtype"}, sum4_is_of_bf16},
         {{"mxu.sum4", "mxu.pipeline"}, sum4_has_no_register_inside},
+        {{"mxu.int8_rate", "mxu.dtype"}, int8_rate_is_of_bf16},
+        {{"mxu.int8_rate", "mxu.rows"}, int8_rows_are_in_range},
         {{"memory.refresh_duration", "memory.refresh_interval"}, refresh_has_a_duration},
         {{"memory.refresh_interval", "memory.refresh_duration"}, refresh_has_an_interval},
         {{"memory.refresh_duration", "memory.refresh_interval"}, refresh_ends_before_the_next},
-        {{"unified_buffer", "mxu.rows", "mxu.dtype"}, buffer_holds_a_square},
+        {{"unified_buffer", "mxu.rows", "mxu.dtype", "mxu.int8_rate"}, buffer_holds_a_square},
     };
     return rules;
 }

@@ -203,8 +203,11 @@ class Builder {
                                      : options.rtl_dir / (coverage_ ? "cover.f" : "filelist.f"))),
           march_(environment("TANDEM_ARRAY_MARCH", "native")),
           level_(environment("TANDEM_ARRAY_OPT", "")) {
-        check(spec.rows >= 1 && spec.rows <= 256, "rows must be in 1..256");
-        check(spec.cols >= 1 && spec.cols <= 256, "cols must be in 1..256");
+        check(spec.rows >= 1 && spec.rows <= kLargestSide && spec.cols >= 1 &&
+                  spec.cols <= kLargestSide,
+              fmt::format("expected up to {0}x{0} PEs of RTL (--backend tlm has every size), found "
+                          "{1}x{2} {3}",
+                          kLargestSide, spec.rows, spec.cols, arch::to_string(spec.dtype)));
         check(spec.acc_depth >= 1, "acc_depth must not be zero");
         check(spec.form == "flat" || spec.form == "grid", "form must be flat or grid");
         check(spec.form == "flat" || spec.rows * spec.cols <= kLargestGrid,

@@ -21,6 +21,8 @@ struct OtherRtl {
     std::string top;
 };
 
+inline constexpr uint32_t kLargestSide = 256;  ///< most rows, most columns
+
 /// Parameters of one array; see rtl/README.md for their ranges.
 struct ArraySpec {
     unsigned rows;

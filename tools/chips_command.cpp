@@ -7,6 +7,7 @@
 
 #include "arch/chip_config.h"
 #include "arch/chip_figures.h"
+#include "arch/chip_modes.h"
 #include "run/paths.h"
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
@@ -57,12 +58,20 @@ void show_totals(const ChipConfig& chip) {
     const auto& published = chip.published;
     line("peak", fmt::format("{:.3f} TOPS{}", chip.peak_ops_per_second() / 1e12,
                              published_text(published.peak_ops_per_second, 1e12, "TOPS")));
+    const auto int8 = arch::for_dtype(chip, arch::Dtype::kInt8);
+    const bool has_second = int8 && chip.mxu.dtype != arch::Dtype::kInt8;
+    if (has_second)
+        line("peak in int8",
+             fmt::format("{:.3f} TOPS{}, as arrays of {}x{}", int8->peak_ops_per_second() / 1e12,
+                         published_text(published.peak_int8_ops_per_second, 1e12, "TOPS"),
+                         int8->mxu.rows, int8->mxu.cols));
     line("memory bandwidth",
          fmt::format("{:.1f} GB/s{}", giga(chip.memory.bytes_per_second),
                      published_text(published.memory_bytes_per_second, 1e9, "GB/s")));
     line("ridge point", fmt::format("{:.1f} ops/byte{}", chip.ridge_ops_per_byte(),
                                     published_text(published.ridge_ops_per_byte, 1, "ops/byte")));
     line("hash", fmt::format("{:016x}", chip.hash()));
+    if (has_second) line("hash in int8", fmt::format("{:016x}", int8->hash()));
     fmt::print(
         "\nA multiply-accumulate counts as two operations. Sources of all figures stand in the "
         "chip file.\n");
@@ -121,6 +130,8 @@ json chip_json(const ChipConfig& chip) {
     out["overrides"] = chip.overrides;
     out["arrays"] = chip.arrays();
     out["peak_ops_per_second"] = chip.peak_ops_per_second();
+    const auto int8 = arch::for_dtype(chip, arch::Dtype::kInt8);
+    out["peak_int8_ops_per_second"] = int8 ? json(int8->peak_ops_per_second()) : json();
     out["ridge_ops_per_byte"] = chip.ridge_ops_per_byte();
     out["hash"] = fmt::format("{:016x}", chip.hash());
     return out;

@@ -43,9 +43,8 @@ compiler::Dump dump_into(const CompileArguments& a) {
 int compile(const CompileArguments& a) {
     if (a.output.empty() && a.dump.empty())
         throw UserError("compile: expected -o FILE.tpu, --dump FOLDER or both, found neither");
-    const auto chip = a.chip.load();
     const bool list = is_list(a.model);
-    const auto graph = load_graph(a.model, chip, list ? a.options.batch : 1);
+    const auto [graph, chip] = load_graph(a.model, a.chip.load(), a.options);
     check_output_files({{"--output", a.output}}, {{"MODEL", a.model}});
     compiler::CompileOptions options{.batch = list ? 1 : a.options.batch,
                                      .rounding = rounding_of(a.options),

@@ -27,11 +27,15 @@ struct GemmArguments {
     run::RunOptions options;
 };
 
-void check_dtype(const GemmArguments& a, const arch::ChipConfig& chip) {
-    const auto own = arch::to_string(chip.mxu.dtype);
-    if (!a.dtype.empty() && a.dtype != own)
-        throw UserError(
-            fmt::format("--dtype {}: the array of chip {} is {}", a.dtype, a.chip.chip, own));
+arch::ChipConfig load_chip(const GemmArguments& a) {
+    const auto chip = a.chip.load();
+    const auto dtype = arch::parse_dtype(a.dtype);
+    return dtype ? chip_for(chip, *dtype, a.size.to_string(), "--dtype " + a.dtype) : chip;
+}
+
+std::string rerun_of(const GemmArguments& a) {
+    return fmt::format("tandem gemm {} {} {}{}{}", a.size.m, a.size.k, a.size.n, a.chip.to_string(),
+                       a.dtype.empty() ? "" : " --dtype " + a.dtype);
 }
 
 /// From device memory and back, on the whole chip, without firmware.
@@ -58,15 +62,13 @@ int gemm_on_all_arrays(const GemmArguments& a, const arch::ChipConfig& chip) {
     g.options.trace_path = a.trace;
     g.options.divergence_wave = "tandem_divergence_gemm.fst";
     g.how.seed = a.seed;
-    g.rerun = fmt::format("tandem gemm {} {} {}{} --arrays all --mode {} --backend {} --seed {}{}",
-                          a.size.m, a.size.k, a.size.n, a.chip.to_string(), a.mode,
+    g.rerun = fmt::format("{} --arrays all --mode {} --backend {} --seed {}{}", rerun_of(a), a.mode,
                           a.options.backend, a.seed, a.options.array.to_string());
     return run_graph_on_chip(workload::graph_of(product, run::element_type_of(chip)), chip, g);
 }
 
 int gemm(GemmArguments a) {
-    const auto chip = a.chip.load();
-    check_dtype(a, chip);
+    const auto chip = load_chip(a);
     if (a.arrays == "all") return gemm_on_all_arrays(a, chip);
     a.options.functional = a.mode == "functional";
     a.options.trace_path = a.trace;
@@ -89,9 +91,8 @@ int gemm(GemmArguments a) {
     report.mode = a.mode;
     report.model = a.size.to_string();
     report.rounding = product.program.rounding;
-    report.rerun =
-        fmt::format("tandem gemm {} {} {}{} --backend {} --host {} --seed {}", a.size.m, a.size.k,
-                    a.size.n, a.chip.to_string(), a.options.backend, a.options.cpu, a.seed);
+    report.rerun = fmt::format("{} --backend {} --host {} --seed {}", rerun_of(a),
+                               a.options.backend, a.options.cpu, a.seed);
     report.rerun += a.options.array.to_string();
     if (result.injected) report.rerun += " --inject '" + result.injected->to_string() + "'";
     if (a.options.functional && !result.divergence && result.failure.empty()) {
@@ -116,7 +117,7 @@ void add_gemm_command(CLI::App& app, Action& action) {
         ->required()
         ->check(CLI::Range(1u, 65535u));
     a->chip.add_to(*command);
-    command->add_option("--dtype", a->dtype, "element type, which must be the chip's [its own]")
+    command->add_option("--dtype", a->dtype, "element type, one that the chip has [its own]")
         ->check(CLI::IsMember({"int8", "bf16"}));
     command->add_option("--backend", a->options.backend, "what computes the MAC array")
         ->check(CLI::IsMember({"tlm", "rtl", "tandem"}))

@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <new>
 
+#include "arch/chip_modes.h"
 #include "arch/program_check.h"
 #include "base/error.h"
 #include "base/file.h"
-
+#include "compiler/graph/array_type.h"
 #include "compiler/import/import.h"
 #include "run/graph_run.h"
+#include "tools/chip_arguments.h"
 
 namespace tandem::tools {
 namespace {
@@ -50,23 +52,35 @@ bool is_list(const std::string& model) {
 
 bool is_program(const std::string& model) { return model.ends_with(".tpu"); }
 
-arch::Program load_program(const std::string& model, const arch::ChipConfig& chip) {
+LoadedProgram load_program(const std::string& model, const arch::ChipConfig& chip) {
     auto program = arch::read_program(model);
-    if (program.chip_hash != chip.hash())
-        throw UserError(
-            model, "chip figures", fmt::format("{} (hash {:016x})", chip.name, chip.hash()),
-            fmt::format("a program for {} (hash {:016x}); compile the model for this chip",
-                        program.chip, program.chip_hash));
-    arch::check_program(chip, program, model);
-    return program;
+    for (const arch::ChipConfig& mode : arch::modes(chip)) {
+        if (program.chip_hash != mode.hash()) continue;
+        arch::check_program(mode, program, model);
+        return {std::move(program), mode};
+    }
+    throw UserError(model, "chip figures", fmt::format("{} (hash {:016x})", chip.name, chip.hash()),
+                    fmt::format("a program for {} (hash {:016x}); compile the model for this chip",
+                                program.chip, program.chip_hash));
 }
 
-compiler::Graph load_graph(const std::string& model, const arch::ChipConfig& chip, uint64_t batch) {
+LoadedGraph load_graph(const std::string& model, const arch::ChipConfig& chip,
+                       const ModelOptions& options, const std::string& dtype) {
     const auto extension = std::filesystem::path(model).extension();
-    if (!is_list(model) && extension != ".tflite" && extension != ".tgraph")
+    const bool list = is_list(model);
+    if (!list && extension != ".tflite" && extension != ".tgraph")
         throw UserError(model, "model format", "a .tflite, .tgraph, .tpu, .csv or .yaml file",
                         "\"" + extension.string() + "\"");
-    return compiler::import_model(model, {.batch = batch, .list_type = run::element_type_of(chip)});
+    if (!list && !dtype.empty())
+        throw UserError(model, "--dtype", "a list of layers (.csv, .yaml)",
+                        "a model, which has its elements' type");
+    const arch::Dtype list_type = arch::parse_dtype(dtype).value_or(chip.mxu.dtype);
+    const auto list_chip = list ? chip_for(chip, list_type, model, "--dtype " + dtype) : chip;
+    auto graph = compiler::import_model(
+        model, {.batch = list ? options.batch : 1, .list_type = run::element_type_of(list_chip)});
+    if (list) return {std::move(graph), list_chip};
+    const auto type = compiler::array_type(graph).value_or(chip.mxu.dtype);
+    return {std::move(graph), chip_for(chip, type, model)};
 }
 
 std::vector<uint8_t> read_tensor_file(const std::string& file) {

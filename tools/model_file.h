@@ -24,12 +24,23 @@ numerics::Rounding rounding_of(const ModelOptions& options);
 bool is_list(const std::string& model);     ///< of layers: .csv, .yaml
 bool is_program(const std::string& model);  ///< .tpu
 
-/// A .tpu file that is for this chip. Throws UserError.
-arch::Program load_program(const std::string& model, const arch::ChipConfig& chip);
+struct LoadedProgram {
+    arch::Program program;
+    arch::ChipConfig chip;  ///< as it works on the program's elements
+};
 
-/// Any other model. `batch` goes with tables. Throws UserError.
-compiler::Graph load_graph(const std::string& model, const arch::ChipConfig& chip,
-                           uint64_t batch = 1);
+/// A .tpu file that is for this chip. Throws UserError.
+LoadedProgram load_program(const std::string& model, const arch::ChipConfig& chip);
+
+struct LoadedGraph {
+    compiler::Graph graph;
+    arch::ChipConfig chip;  ///< as it works on the graph's elements
+};
+
+/// Any other model. Throws UserError. The batch of `options` goes into tables alone. `dtype` of a
+/// list: "int8", "bf16", or the chip's own if it is empty; other models have theirs.
+LoadedGraph load_graph(const std::string& model, const arch::ChipConfig& chip,
+                       const ModelOptions& options, const std::string& dtype = "");
 
 /// The int8 bytes of a .bin (as they are) or .npy file.
 std::vector<uint8_t> read_tensor_file(const std::string& file);

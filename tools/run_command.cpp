@@ -27,7 +27,7 @@ namespace {
 struct RunArguments {
     std::string model;
     ChipArguments chip{.chip = "test_16x16"};
-    std::string mode = "functional", level = "at";
+    std::string mode = "functional", level = "at", dtype;
     std::vector<std::string> inputs, expects;
     std::string layers, labels, output, json, trace;
     uint32_t count = 0;
@@ -202,6 +202,7 @@ std::string rerun_of_graph(const RunArguments& a, bool functional) {
     std::string text =
         fmt::format("tandem run {}{} --backend {} --mode {}", a.model, a.chip.to_string(),
                     a.options.backend, functional ? "functional" : "timing");
+    if (!a.dtype.empty()) text += " --dtype " + a.dtype;
     if (a.model_options.batch != 1) text += fmt::format(" --batch {}", a.model_options.batch);
     if (a.model_options.rounding != "single") text += " --rounding " + a.model_options.rounding;
     if (functional) text += fmt::format(" --seed {}", a.seed);
@@ -230,7 +231,8 @@ int run_counts(const CLI::App& command, const RunArguments& a) {
     if (!is_list(a.model))
         throw UserError(a.model, "--timing", "chip, or a list of layers (.csv, .yaml)", a.timing);
     refuse_data_options(command, a);
-    refuse_options(command, a.model, {"--seed", "--rounding", "--trace", "--inject", "--wave"},
+    refuse_options(command, a.model,
+                   {"--seed", "--dtype", "--rounding", "--trace", "--inject", "--wave"},
                    "--timing chip", "--timing scalesim-ws, which counts");
     if (command.get_option("--mode")->count() != 0 && a.mode != "timing")
         throw UserError(a.model, "--mode", "timing, or --timing chip", a.mode);
@@ -268,9 +270,13 @@ int run_graph(const CLI::App& command, const RunArguments& a, const arch::ChipCo
 int run_model(const CLI::App& command, const RunArguments& a) {
     const bool list = is_list(a.model);
     if (a.timing != "chip") return run_counts(command, a);
-    const auto chip = a.chip.load();
-    if (is_program(a.model)) return run_network(a, chip, load_program(a.model, chip));
-    compiler::Graph graph = load_graph(a.model, chip, list ? a.model_options.batch : 1);
+    if (is_program(a.model)) {
+        refuse_options(command, a.model, {"--dtype"}, "a list of layers (.csv, .yaml)",
+                       "a program, which has its elements' type");
+        const auto [program, chip] = load_program(a.model, a.chip.load());
+        return run_network(a, chip, program);
+    }
+    auto [graph, chip] = load_graph(a.model, a.chip.load(), a.model_options, a.dtype);
     if (list || !compiler::has_data(graph))
         return run_graph(command, a, chip, std::move(graph), list);
     return run_network(a, chip,
@@ -317,6 +323,10 @@ void add_run_command(CLI::App& app, Action& action) {
             "our array's count, which --backend rtl confirms on a sample")
         ->check(CLI::IsMember({"chip", "scalesim-ws"}))
         ->capture_default_str();
+    command
+        ->add_option("--dtype", a->dtype,
+                     "element type of a list of layers (.csv, .yaml) [the chip's own]")
+        ->check(CLI::IsMember({"int8", "bf16"}));
     add_rtl_options(*command, a->options.array);
     command
         ->add_option("--rounding", a->model_options.rounding,

@@ -7,6 +7,7 @@
 
 #include "base/divide.h"
 #include "base/error.h"
+#include "compiler/plan/tensor_sizes.h"
 
 namespace tandem::compiler {
 
@@ -35,11 +36,13 @@ class MemoryLayout {
             lay_out_shared();
             return;
         }
+        const Kernel& kernel = first_without_memory();
         throw UserError(
-            first_without_memory().text +
+            kernel.text +
             fmt::format(": expected weights, parameters and activations of all layers that fit "
-                        "into the {} bytes of device memory of {}, found {} bytes needed",
-                        chip_.memory.bytes, chip_.name, plan_.memory_bytes + options_.memory_base));
+                        "into the {} bytes of device memory of {}, found {} bytes needed; {}",
+                        chip_.memory.bytes, chip_.name, plan_.memory_bytes + options_.memory_base,
+                        tensors_text(graph_, kernel)));
     }
 
   private:
@@ -112,8 +115,9 @@ class MemoryLayout {
             if (next > room_for_data())
                 throw UserError(graph_.kernels[k].text +
                                 fmt::format(": expected weights and activations that fit into the "
-                                            "{} bytes of device memory of {}, found {} bytes",
-                                            chip_.memory.bytes, chip_.name, next));
+                                            "{} bytes of device memory of {}, found {} bytes; {}",
+                                            chip_.memory.bytes, chip_.name, next,
+                                            tensors_text(graph_, graph_.kernels[k])));
         }
         plan_.data_bytes = plan_.memory_bytes;
     }

@@ -11,6 +11,7 @@
 #include "compiler/plan/buffer.h"
 #include "compiler/plan/memory_layout.h"
 #include "compiler/plan/pieces.h"
+#include "compiler/plan/tensor_sizes.h"
 
 namespace tandem::compiler {
 
@@ -401,7 +402,8 @@ class Planner {
                         "fit into the unified buffer of {} bytes ({}), found {}",
                         available(), chip_.name,
                         needed_ > available() ? fmt::format("{} bytes needed", needed_)
-                                              : "pieces that find no place side by side"));
+                                              : "pieces that find no place side by side") +
+            "; " + tensors_text(graph_, kernel));
     }
 
     const KernelGraph& graph_;

@@ -155,7 +155,30 @@ TEST(Plan, NamesTheNodeThatNeedsMost) {
         EXPECT_NE(text.find("chain: node "), std::string::npos) << text;
         EXPECT_NE(text.find("fit into the unified buffer of 1024 bytes (test)"), std::string::npos)
             << text;
+        EXPECT_NE(text.find(" bytes needed; tensors '"), std::string::npos) << text;
+        EXPECT_NE(text.find("' (1024 bytes), '"), std::string::npos) << text;
+        EXPECT_NE(text.find("parameters (1024 bytes)"), std::string::npos) << text;
     }
+}
+
+TEST(Plan, NamesTheTensorsThatHaveNoDeviceMemory) {
+    auto chip = chip_with(8192);
+    chip.memory.bytes = 16384;
+    const auto text_of = [&](const compiler::CompileOptions& options) -> std::string {
+        try {
+            compiler::plan_graph(chain(3, "MAX_POOL_2D"), chip, options);
+        } catch (const UserError& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    EXPECT_EQ(text_of({}), "accepted");
+    compiler::CompileOptions batch;
+    batch.batch = 64;
+    const std::string text = text_of(batch);
+    EXPECT_NE(text.find("16384 bytes of device memory of test"), std::string::npos) << text;
+    EXPECT_NE(text.find(" bytes needed; tensors '"), std::string::npos) << text;
+    EXPECT_NE(text.find("' (65536 bytes)"), std::string::npos) << text;
 }
 
 TEST(BufferPlaces, AreFirstFitByLifetimes) {

@@ -101,6 +101,51 @@ TEST_F(ChipsTest, SetChangesFigureHashAndPeakButNotTheName) {
               nlohmann::json::array({"mxu.count=2", "memory.bandwidth=1200GB/s"}));
 }
 
+TEST_F(ChipsTest, BothPeaksAreShownOfAChipThatHasInt8Too) {
+    const auto text = run("chips tpu_v5e").output;
+    EXPECT_NE(text.find("196.608 TOPS (published: 197 TOPS)"), std::string::npos) << text;
+    EXPECT_NE(text.find("393.216 TOPS (published: 393 TOPS), as arrays of 256x128"),
+              std::string::npos)
+        << text;
+    const auto v5e = chip("tpu_v5e"), v2 = chip("tpu_v2"), v1 = chip("tpu_v1");
+    EXPECT_EQ(v5e["mxu"]["int8_rate"], 2);
+    EXPECT_EQ(v5e["peak_int8_ops_per_second"].get<double>(),
+              2 * v5e["peak_ops_per_second"].get<double>());
+    EXPECT_EQ(v5e["published"]["peak_int8_ops_per_second"], 393000000000000);
+    EXPECT_TRUE(v2["peak_int8_ops_per_second"].is_null()) << "it has none";
+    EXPECT_EQ(v1["peak_int8_ops_per_second"], v1["peak_ops_per_second"]);
+    EXPECT_EQ(run("chips tpu_v2").output.find("peak in int8"), std::string::npos);
+    EXPECT_EQ(run("chips tpu_v1").output.find("peak in int8"), std::string::npos);
+}
+
+TEST_F(ChipsTest, AProgramRunsInTheElementTypeItIsFor) {
+    ASSERT_EQ(run("compile " + model() + " --chip tpu_v5e -o p.tpu").status, 0);
+    const auto compiled = run_with_report("run p.tpu --host native --chip tpu_v5e --seed 3"),
+               direct =
+                   run_with_report("run " + model() + " --host native --chip tpu_v5e --seed 3");
+    ASSERT_EQ(compiled.status, 0) << compiled.output;
+    EXPECT_EQ(compiled.report["array"]["dtype"], "int8");
+    EXPECT_EQ(compiled.report["cycles"], direct.report["cycles"]);
+    expect_mistake("run p.tpu --chip tpu_v5e --set mxu.int8_rate=0", "p.tpu: chip figures");
+    expect_mistake("run p.tpu --chip tpu_v5e --set mxu.int8_rate=1", "p.tpu: chip figures");
+    expect_mistake("run p.tpu --chip tpu_v5p", "p.tpu: chip figures");
+}
+
+TEST_F(ChipsTest, AListTakesTheTypeThatIsAskedFor) {
+    const std::string list = "run " + layers() + " --chip tpu_v5e";
+    const auto own = run_with_report(list), bf16 = run_with_report(list + " --dtype bf16"),
+               int8 = run_with_report(list + " --dtype int8 --mode functional --seed 4");
+    ASSERT_EQ(int8.status, 0) << int8.output;
+    EXPECT_EQ(own.report["array"]["dtype"], "bf16") << "the chip's own";
+    EXPECT_EQ(own.report["cycles"], bf16.report["cycles"]);
+    EXPECT_EQ(int8.report["array"]["dtype"], "int8");
+    EXPECT_EQ(int8.report["array"]["rows"], 256);
+    EXPECT_EQ(own.report["weight_tiles"], 2 * 8) << "256 x 1000 in tiles of 128 x 128";
+    EXPECT_EQ(int8.report["weight_tiles"], 8) << "in tiles of 256 x 128";
+    EXPECT_EQ(int8.report["checks"]["mismatches"], 0);
+    EXPECT_GT(int8.report["checks"]["compared"], 0);
+}
+
 TEST_F(ChipsTest, SetIsCheckedOnEveryCommandThatNamesAChip) {
     const std::string message =
         "--set: mxu.cuont: expected a key of a chip (nearest: mxu.count), found an unknown key";

@@ -110,6 +110,50 @@ TEST_F(ErrorsTest, AFloatModel) {
                    {"FLOAT32", "INT8"});
 }
 
+TEST_F(ErrorsTest, AnInt8NetworkOnAChipWithoutInt8) {
+    for (const std::string on : {"tpu_v2", "tpu_v3", "test_8x8_bf16"}) {
+        const std::vector<std::string> texts = {
+            "digits_int8.tflite: elements: expected a chip whose arrays take int8 (edge_tpu, "
+            "test_16x16, test_8x8, tpu_v1, tpu_v4, tpu_v4i, tpu_v5e, tpu_v5p, tpu_v6e), found " +
+            on + ", which has bf16 alone"};
+        expect_mistake("run " + model() + " --chip " + on, texts);
+        expect_mistake("compile " + model() + " -o p.tpu --chip " + on, texts);
+    }
+}
+
+TEST_F(ErrorsTest, AFloatGraphOnAChipWithoutBf16) {
+    write_text(folder_ / "x.csv", "Layer, M, N, K\nfirst, 20, 8, 8\n");
+    ASSERT_EQ(run("compile x.csv --chip tpu_v2 --dump dump").status, 0);
+    for (const std::string on : {"tpu_v1", "edge_tpu", "test_8x8"})
+        expect_mistake("run dump/graph.tgraph --chip " + on,
+                       {"graph.tgraph: elements: expected a chip whose arrays take bf16 "
+                        "(test_16x16_bf16, test_8x8_bf16, tpu_v2, tpu_v3, tpu_v4, tpu_v4i, "
+                        "tpu_v5e, tpu_v5p, tpu_v6e), found " +
+                        on + ", which has int8 alone"});
+    EXPECT_EQ(run("run dump/graph.tgraph --chip tpu_v6e").status, 0);
+}
+
+TEST_F(ErrorsTest, AnElementTypeThatTheChipOrTheModelHasNot) {
+    write_text(folder_ / "x.csv", "Layer, M, N, K\nfirst, 20, 8, 8\n");
+    expect_mistake("run x.csv --chip tpu_v3 --dtype int8",
+                   {"x.csv: --dtype int8: expected a chip whose arrays take int8 (", "tpu_v4",
+                    "found tpu_v3, which has bf16 alone"});
+    expect_mistake("run x.csv --chip tpu_v1 --dtype bf16", {"--dtype bf16", "tpu_v2"});
+    expect_mistake("run x.csv --dtype fp32", {"--dtype", "fp32"});
+    expect_mistake("run x.csv --timing scalesim-ws --dtype int8", {"x.csv", "--dtype"});
+    expect_mistake("run " + model() + " --dtype int8",
+                   {"digits_int8.tflite: --dtype: expected a list of layers"});
+    ASSERT_EQ(run("compile " + model() + " -o p.tpu").status, 0);
+    expect_mistake("run p.tpu --dtype int8", {"p.tpu: --dtype: expected a list of layers"});
+}
+
+TEST_F(ErrorsTest, AnArrayLargerThanAnyRtl) {
+    for (const char* backend : {"rtl", "tandem"})
+        expect_mistake("run " + model() + " --host native --chip tpu_v6e --backend " + backend,
+                       {"256x256", "--backend tlm", "512x256 int8"});
+    EXPECT_EQ(run("run " + model() + " --host native --chip tpu_v6e").status, 0);
+}
+
 TEST_F(ErrorsTest, AnInputOfTheWrongSize) {
     write_text(folder_ / "input.bin", std::string(257, 'x'));
     expect_mistake("run " + model() + " --input input.bin", {"input.bin", "256", "257"});
@@ -146,7 +190,9 @@ TEST_F(ErrorsTest, ANetworkThatDoesNotFit) {
     std::string text = chip("test_8x8");
     text.replace(text.find("64 KiB"), 6, "1 KiB");
     write_text(folder_ / "small.yaml", text);
-    expect_mistake("run " + model() + " --chip small.yaml", {"1024"});
+    expect_mistake("run " + model() + " --chip small.yaml",
+                   {"digits_int8.tflite: node ", "unified buffer of 1024 bytes", "bytes needed",
+                    "; tensors '", " bytes), parameters ("});
 }
 
 }  // namespace

@@ -72,9 +72,22 @@ TEST_F(GemmTest, TimeIsThatOfTheFunctionalRun) {
     EXPECT_EQ(functional.report["cycles"], timing.report["cycles"]);
 }
 
+TEST_F(GemmTest, AChipWithBothTypesTakesTheOneThatIsAskedFor) {
+    for (const char* type : {"int8", "bf16"}) {
+        const std::string product =
+            "150 300 90 --chip tpu_v5e --dtype " + std::string(type) + " --arrays ";
+        expect_right(product + "first");
+        expect_right(product + "all");
+    }
+    expect_right("40 300 90 --chip tpu_v4i --dtype int8 --backend tandem");
+    expect_right("40 600 90 --chip tpu_v6e --dtype int8");
+}
+
 TEST_F(GemmTest, ATypeThatIsNotTheChips) {
-    expect_refused("4 4 4 --chip test_8x8 --dtype bf16", {"--dtype bf16", "test_8x8", "int8"});
-    expect_refused("4 4 4 --chip test_8x8_bf16 --dtype int8", {"--dtype int8", "bf16"});
+    expect_refused("4 4 4 --chip test_8x8 --dtype bf16",
+                   {"--dtype bf16", "take bf16 (", "tpu_v2", "found test_8x8"});
+    expect_refused("4 4 4 --chip test_8x8_bf16 --dtype int8",
+                   {"--dtype int8", "take int8 (", "tpu_v5e", "found test_8x8_bf16"});
     expect_refused("4 4 4 --dtype fp32", {"--dtype", "fp32"});
 }
 

@@ -3,6 +3,7 @@
 // loops, in the cycles of timing mode, on one array and on many.
 #include <set>
 
+#include "testbench/compiler/tables/shapes_folder.h"
 #include "testbench/system/command_line.h"
 
 namespace tandem::testing {
@@ -241,6 +242,29 @@ TEST_F(ListDataTest, WhatDoesNotFitThisMachineIsToldBeforehand) {
     EXPECT_EQ(result.status, 0) << result.output;
     EXPECT_NE(result.output.find("plain loops alone take about"), std::string::npos)
         << result.output;
+}
+
+// Every row that goes through the array is compared: the table's products say how many.
+TEST_F(ListDataTest, EveryAccumulatorRowOfResNet50IsCompared) {
+    TANDEM_NEEDS_SHAPES();
+    const std::string list = (shapes_folder() / "scalesim_conv_nets_Resnet50.csv").string();
+    const auto timing = run_with_report("run " + list + " --chip tpu_v1");
+    const auto result = with_data(list + " --chip tpu_v1 --backend tandem");
+    ASSERT_EQ(result.status, 0) << result.output;
+    EXPECT_EQ(result.report["cycles"], timing.report["cycles"]);
+    EXPECT_EQ(result.report["checks"]["mismatches"], 0);
+    EXPECT_GT(result.report["checks"]["compared"], 0);
+    constexpr uint64_t kSide = 256;
+    uint64_t streamed = 0;
+    for (const auto& layer : result.report["layers"]) {
+        const auto tiles = [&](const char* key) {
+            return (layer[key].get<uint64_t>() + kSide - 1) / kSide;
+        };
+        streamed += layer["m"].get<uint64_t>() * tiles("k") * tiles("n") *
+                    layer["groups"].get<uint64_t>() * layer["repeat"].get<uint64_t>();
+    }
+    EXPECT_GT(streamed, 100000u);
+    EXPECT_EQ(result.report["checks"]["rows_compared"], streamed);
 }
 
 TEST_F(ListDataTest, OptionsThatDoNotGoTogether) {

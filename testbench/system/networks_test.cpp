@@ -139,6 +139,90 @@ TEST_F(SpilledNetworkTest, ABatchThatDoesNotFitTheBufferIsRightInEveryByte) {
     }
 }
 
+TEST_F(SpilledNetworkTest, ResNet8AtBatch64IsRightInEveryByte) {
+    TANDEM_NEEDS_NETWORKS();
+    const std::string folder = environment("TANDEM_MODELS") + "/resnet8-cifar10";
+    const auto samples = read_text(folder + "/inputs/int8.bin"),
+               answers = read_text(folder + "/expected/int8.bin");
+    std::string inputs, expected;
+    for (size_t i = 0; i < 64; ++i) {
+        const size_t sample = i % (answers.size() / 10);
+        inputs += samples.substr(sample * 32 * 32 * 3, size_t{32} * 32 * 3);
+        expected += answers.substr(sample * 10, 10);
+    }
+    write_text(folder_ / "inputs.bin", inputs);
+    write_text(folder_ / "expected.bin", expected);
+    const auto result = run_with_report(
+        "run " + folder + "/resnet8_int8.tflite --chip test_8x8 --batch 64 --input inputs.bin " +
+        "--expect expected.bin");
+    ASSERT_EQ(result.status, 0) << result.output;
+    EXPECT_EQ(result.report["batch"], 64);
+    EXPECT_EQ(result.report["checks"]["compared"], 64 * 10);
+    EXPECT_EQ(result.report["checks"]["mismatches"], 0);
+    EXPECT_TRUE(result.report["laws_broken"].empty()) << result.report["laws_broken"];
+}
+
+struct Int8Chip {
+    const char* name;
+    int rows, cols;  ///< of its arrays in int8
+    const char* backend;
+};
+
+std::ostream& operator<<(std::ostream& out, const Int8Chip& chip) { return out << chip.name; }
+
+// Chips of bf16 arrays take int8 networks as int8 arrays, without being asked.
+class Int8OnBf16ChipTest : public CommandLineTest, public ::testing::WithParamInterface<Int8Chip> {
+  protected:
+    void expect_mode(const nlohmann::json& report) const {
+        EXPECT_EQ(report["array"]["rows"], GetParam().rows);
+        EXPECT_EQ(report["array"]["cols"], GetParam().cols);
+        EXPECT_EQ(report["array"]["dtype"], "int8");
+        EXPECT_TRUE(report["laws_broken"].empty()) << report["laws_broken"];
+    }
+};
+
+TEST_P(Int8OnBf16ChipTest, EveryByteIsRight) {
+    TANDEM_NEEDS_NETWORKS();
+    const std::pair<const char*, const char*> networks[] = {
+        {"resnet8-cifar10", "resnet8_int8.tflite"},
+        {"dscnn-kws", "dscnn_int8.tflite"},
+        {"ad-autoencoder", "ad01_int8.tflite"},
+        {"hello-world-sine", "hello_world_int8.tflite"}};
+    for (const auto& [name, file] : networks) {
+        const std::string folder = environment("TANDEM_MODELS") + "/" + name;
+        const auto result = run_with_report(
+            "run " + folder + "/" + file + " --chip " + GetParam().name + " --input " + folder +
+            "/inputs/int8.bin --expect " + folder + "/expected/int8.bin");
+        ASSERT_EQ(result.status, 0) << name << "\n" << result.output;
+        EXPECT_GT(result.report["checks"]["compared"], 0) << name;
+        EXPECT_EQ(result.report["checks"]["mismatches"], 0) << name;
+        expect_mode(result.report);
+        EXPECT_NE(result.output.find("arrays of " + std::to_string(GetParam().rows) + "x" +
+                                     std::to_string(GetParam().cols) + " int8"),
+                  std::string::npos)
+            << result.output;
+    }
+}
+
+TEST_P(Int8OnBf16ChipTest, DigitsAreRightWithTheRtlOfThatSize) {
+    const auto result = run_with_report(digits() + "--count 5 --host native --backend " +
+                                        GetParam().backend + " --chip " + GetParam().name);
+    ASSERT_EQ(result.status, 0) << result.output;
+    EXPECT_EQ(result.report["checks"]["mismatches"], 0);
+    expect_mode(result.report);
+    if (std::string(GetParam().backend) == "tandem") {
+        EXPECT_GT(result.report["checks"]["rows_compared"], 0);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Int8OnBf16ChipTest,
+                         ::testing::Values(Int8Chip{"tpu_v4", 128, 128, "tandem"},
+                                           Int8Chip{"tpu_v4i", 128, 128, "tandem"},
+                                           Int8Chip{"tpu_v5e", 256, 128, "tandem"},
+                                           Int8Chip{"tpu_v5p", 256, 128, "tandem"},
+                                           Int8Chip{"tpu_v6e", 512, 256, "tlm"}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 INSTANTIATE_TEST_SUITE_P(All, NetworksTest, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -80,6 +80,10 @@ TEST(ChipSet, IsBlamedForARuleThatItBreaks) {
     EXPECT_EQ(refusal({"mxu.pipeline=6"}, with_array("bf16\n  pipeline: 4\n  sum4: true")),
               "--set: mxu.sum4: expected false, or a pipeline that is a multiple of 4, found true "
               "with pipeline 6");
+    EXPECT_EQ(refusal({"mxu.int8_rate=1"}),
+              "--set: mxu.int8_rate: expected 0, or dtype bf16, found 1 with dtype int8");
+    EXPECT_EQ(refusal({"mxu.rows=513"}, with_array("bf16\n  int8_rate: 2")),
+              "--set: mxu.int8_rate: expected at most 1024 rows of int8, found 1026");
     EXPECT_EQ(refusal({"mxu.rows=1024"}),
               "--set: unified_buffer: expected at least a square of activations for one weight "
               "tile (1024 x 1024, 1048576 B), found 65536 B");

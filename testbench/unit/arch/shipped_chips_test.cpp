@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "arch/chip_config.h"
+#include "arch/chip_modes.h"
 #include "base/error.h"
 #include "base/yaml_section.h"
 #include "testbench/support/source_tree.h"
@@ -90,6 +91,20 @@ TEST_F(ShippedChip, HasThePublishedPeakToThePrintedDigits) {
         EXPECT_NEAR(find_chip(name, chips_).peak_ops_per_second(), peak->value, peak->half)
             << name << ", ops/s";
     }
+}
+
+TEST_F(ShippedChip, HasThePublishedPeakInInt8ToThePrintedDigits) {
+    size_t chips = 0;
+    for (const std::string& name : real_chips()) {
+        const ChipConfig chip = find_chip(name, chips_);
+        const auto peak = published(yaml(name), "peak_int8", base::Dimension::kOpsPerSecond);
+        EXPECT_EQ(peak.has_value(), chip.mxu.int8_rate != 0) << name;
+        if (!peak) continue;
+        ++chips;
+        EXPECT_NEAR(for_dtype(chip, Dtype::kInt8)->peak_ops_per_second(), peak->value, peak->half)
+            << name << ", ops/s";
+    }
+    EXPECT_EQ(chips, 5u);
 }
 
 TEST_F(ShippedChip, HasThePublishedBandwidthToThePrintedDigits) {
