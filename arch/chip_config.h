@@ -64,6 +64,10 @@ struct ChipConfig {
     struct Vector {
         uint32_t lanes = 0;           ///< elements per cycle
         uint32_t latency_cycles = 0;  ///< from the last operand to the result in the buffer
+        /// True: the steps of a chain are stages, a chain costs one pass (v1). False: each step of
+        /// a chain costs a pass of its own.
+        bool fixed_pipeline = true;
+        uint32_t transcendental_lanes = 0;  ///< elements per cycle of such a step; 0: as `lanes`
     } vector;
 
     struct Host {

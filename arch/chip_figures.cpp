@@ -56,6 +56,8 @@ constexpr ChipFigure kFigures[] = {
 
     {"vector.lanes", kPlain, 1, 65536, kRequired, MEMBER(vector.lanes), "elements per cycle"},
     {"vector.latency", kCycles, 1, 10000, kRequired, MEMBER(vector.latency_cycles), "from the last operand to the result in the buffer"},
+    {"vector.fixed_pipeline", kPlain, 0, 0, kOptional, MEMBER(vector.fixed_pipeline), "a chain of operations costs one pass (v1); otherwise each of its steps does"},
+    {"vector.transcendental_lanes", kPlain, 0, 65536, kOptional, MEMBER(vector.transcendental_lanes), "elements per cycle of a step such as exp_f, without fixed pipeline; 0: as vector.lanes"},
 
     {"host.bandwidth", kBytesPerSecond, kMega, 10 * kTera, kRequired, MEMBER(host.bytes_per_second), "of the bus, in each direction"},
     {"host.latency", kPicoseconds, 0, kMs, kRequired, MEMBER(host.latency_ps), "of one access over the bus"},

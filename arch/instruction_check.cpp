@@ -114,7 +114,7 @@ void InstructionCheck::look_at(uint32_t index, const ScalarValue& base) {
         case isa::Opcode::kSoftmax:
             return check_softmax(index);
         default:
-            return;
+            check_vector(index);
     }
 }
 
@@ -265,10 +265,12 @@ void InstructionCheck::check_requantise(uint32_t index) {
 
 void InstructionCheck::check_convert(uint32_t index) {
     const auto op = isa::Convert::decode(program_.instructions[index]);
-    require(chip_.mxu.dtype == Dtype::kBf16, index, "a bf16 array", 0);
-    require(op.function <= 1, index, "function 0 or 1", op.function);
+    require(op.function <= 2, index, "function 0, 1 or 2", op.function);
+    require(chip_.mxu.dtype == Dtype::kBf16 || op.function == 2, index,
+            "a bf16 array, or a chain for the sums of an int8 one", op.function);
     const uint32_t bytes = op.wide != 0 ? 4 : 2;
     check_drain(index, op.mxu, op.acc_addr, op.rows, op.cols, bytes);
+    if (op.function == 2) in_time(index, Wide{op.rows} * in_lanes(op.cols) * chain_cycles());
     if (op.bias != 0) in_buffer(index, "the bias", op.params_addr, op.cols * sizeof(float));
     in_buffer(index, "the rows", op.ub_addr,
               Wide{op.rows - 1u} * op.row_stride + Wide{op.cols} * bytes);

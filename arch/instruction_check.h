@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arch/program_check.h"
+#include "arch/vector_state.h"
 
 namespace tandem::arch {
 
@@ -58,6 +59,9 @@ class InstructionCheck {
     void check_pool(uint32_t index);
     void check_add(uint32_t index) const;
     void check_softmax(uint32_t index) const;
+    /// set_shape to move, in vector_check.cpp; false: it is none of them.
+    bool check_vector(uint32_t index);
+    uint64_t chain_cycles() const;
 
     void require(bool holds, uint32_t index, const char* expected, uint64_t found) const {
         if (!holds) fail(index, expected, std::to_string(found));
@@ -78,6 +82,7 @@ class InstructionCheck {
     isa::Geometry window_;
     bool pool_window_set_ = false;
     isa::Geometry pool_window_;
+    VectorState vector_;
     Regions written_;  ///< of the outputs
     uint64_t spent_ = 0;
     ProgramWork work_;

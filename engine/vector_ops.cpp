@@ -8,10 +8,8 @@
 
 #include "arch/bf16.h"
 #include "arch/numerics.h"
-
-#if defined(__x86_64__)
-#define TANDEM_X86 1
-#endif
+#include "engine/vector_access.h"
+#include "engine/vector_chain.h"
 
 namespace tandem::engine {
 namespace {
@@ -70,37 +68,18 @@ struct Rows {
 };
 
 template <class Row>
-[[gnu::always_inline]] inline void do_rows(const Row& row, const Rows& rows) {
-    for (uint32_t i = 0; i < rows.count; ++i)
-        row(rows.sums + i * rows.sums_stride, rows.out + i * rows.out_stride);
-}
-
-template <class Row>
-void do_rows_plain(const Row& row, const Rows& rows) {
-    do_rows(row, rows);
-}
-
-#if TANDEM_X86
-template <class Row>
-[[gnu::target("avx2")]] void do_rows_avx2(const Row& row, const Rows& rows) {
-    do_rows(row, rows);
-}
-
-template <class Row>
-[[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]] void do_rows_avx512(const Row& row,
-                                                                          const Rows& rows) {
-    do_rows(row, rows);
-}
-#endif
+struct DoRows {
+    const Row& row;
+    const Rows& rows;
+    [[gnu::always_inline]] inline void operator()() const {
+        for (uint32_t i = 0; i < rows.count; ++i)
+            row(rows.sums + i * rows.sums_stride, rows.out + i * rows.out_stride);
+    }
+};
 
 template <class Row>
 void do_rows(const Row& row, const Rows& rows, VectorKernel kernel) {
-#if TANDEM_X86
-    if (kernel == VectorKernel::kAvx512) return do_rows_avx512(row, rows);
-    if (kernel == VectorKernel::kAvx2) return do_rows_avx2(row, rows);
-#endif
-    static_cast<void>(kernel);
-    do_rows_plain(row, rows);
+    run_on(kernel, DoRows<Row>{row, rows});
 }
 
 std::vector<ChannelParams> channel_params(const isa::Requantise& op,
@@ -208,17 +187,32 @@ class FloatRow {
     bool relu_;
 };
 
-}  // namespace
-
-VectorKernel best_vector_kernel() {
-#if TANDEM_X86
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-        return VectorKernel::kAvx512;
-    if (__builtin_cpu_supports("avx2")) return VectorKernel::kAvx2;
-#endif
-    return VectorKernel::kPlain;
+/// r0 is the sum, r1 the bias or 0; r0 goes out as it is, or as bf16.
+void convert_by_chain(const isa::Convert& op, const arch::VectorState& state, const Rows& rows,
+                      std::span<uint8_t> buffer, VectorKernel kernel) {
+    const uint32_t bytes = op.wide != 0 ? 4 : 2;
+    const auto type = op.wide != 0 ? arch::VectorType::kInt32 : arch::VectorType::kBf16;
+    const Chain chain(state, std::min<size_t>(op.cols, kBlock), kernel);
+    alignas(64) std::array<Lane, arch::kVectorOperands> registers{};
+    for (uint32_t row = 0; row < rows.count; ++row)
+        for (size_t first = 0; first < op.cols; first += kBlock) {
+            const size_t count = std::min(op.cols - first, kBlock);
+            const int32_t* sums = rows.sums + row * rows.sums_stride + first;
+            std::copy_n(sums, count, registers[0].begin());
+            for (size_t reg = 1; reg < registers.size(); ++reg)
+                std::fill_n(registers[reg].begin(), count, 0);
+            if (op.bias != 0)
+                std::memcpy(registers[1].data(), buffer.data() + op.params_addr + 4 * first,
+                            4 * count);
+            chain.run(registers, count);
+            finish({type, 0, 0, 0}, registers[0].data(), count, kernel);
+            const auto at =
+                static_cast<int64_t>(op.ub_addr + row * rows.out_stride + first * bytes);
+            store_bits(bytes, registers[0].data(), buffer, {true, at, bytes, count}, kernel);
+        }
 }
+
+}  // namespace
 
 void requantise_rows(const isa::Requantise& op, std::span<const int32_t> sums, uint32_t array_cols,
                      std::span<uint8_t> buffer, VectorKernel kernel) {
@@ -229,10 +223,14 @@ void requantise_rows(const isa::Requantise& op, std::span<const int32_t> sums, u
         do_rows(SingleRow(op, buffer), rows, kernel);
 }
 
-void convert_rows(const isa::Convert& op, std::span<const int32_t> sums, uint32_t array_cols,
-                  std::span<uint8_t> buffer, VectorKernel kernel) {
+void convert_rows(const isa::Convert& op, const arch::VectorState& state,
+                  std::span<const int32_t> sums, uint32_t array_cols, std::span<uint8_t> buffer,
+                  VectorKernel kernel) {
+    constexpr uint8_t kChain = 2;
     const Rows rows{sums.data(), array_cols, buffer.data() + op.ub_addr, op.row_stride, op.rows};
-    if (op.wide != 0)
+    if (op.function == kChain)
+        convert_by_chain(op, state, rows, buffer, kernel);
+    else if (op.wide != 0)
         do_rows(FloatRow<true>(op, buffer), rows, kernel);
     else
         do_rows(FloatRow<false>(op, buffer), rows, kernel);

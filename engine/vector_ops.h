@@ -6,22 +6,19 @@
 #include <cstdint>
 #include <span>
 
-#include "arch/generated/isa.h"
+#include "arch/vector_state.h"
+#include "engine/vector_kernel.h"
 
 namespace tandem::engine {
-
-/// Of rows of accumulators; all give the same bits.
-enum class VectorKernel : uint8_t { kPlain, kAvx2, kAvx512 };
-
-/// The best one of this machine.
-VectorKernel best_vector_kernel();
 
 /// sums: rows x array_cols int32. Writes rows x cols int8 into `buffer`.
 void requantise_rows(const isa::Requantise& op, std::span<const int32_t> sums, uint32_t array_cols,
                      std::span<uint8_t> buffer, VectorKernel kernel = best_vector_kernel());
-/// sums: rows x array_cols fp32 as bit patterns. Writes rows x cols bf16 or fp32 into `buffer`.
-void convert_rows(const isa::Convert& op, std::span<const int32_t> sums, uint32_t array_cols,
-                  std::span<uint8_t> buffer, VectorKernel kernel = best_vector_kernel());
+/// sums: rows x array_cols fp32 as bit patterns, or int32 for a chain. Writes rows x cols of 2 or 4
+/// bytes into `buffer`.
+void convert_rows(const isa::Convert& op, const arch::VectorState& state,
+                  std::span<const int32_t> sums, uint32_t array_cols, std::span<uint8_t> buffer,
+                  VectorKernel kernel = best_vector_kernel());
 void add_elements(const isa::Add& op, std::span<uint8_t> buffer);
 void pool_windows(const isa::Pool& op, const isa::Geometry& geometry, std::span<uint8_t> buffer);
 void softmax_rows(const isa::Softmax& op, std::span<uint8_t> buffer);

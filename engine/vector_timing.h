@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the vector unit takes, in cycles, as pure functions of shape and configuration. Every
-// operation streams `lanes` elements per cycle; the unit's latency is added once per instruction.
+// How long the vector unit takes, in cycles, and what it moves through the buffer's ports, as pure
+// functions of instruction, state and configuration. Elements stream in vectors of up to `lanes`
+// along the trailing axes that lie one behind the other for all operands; the unit's latency is
+// added once per instruction. Sums that pass 64 bits stay at the largest number.
 #pragma once
 
 #include <cstdint>
 
+#include "arch/vector_state.h"
 #include "base/divide.h"
 
 namespace tandem::engine {
@@ -12,11 +15,23 @@ namespace tandem::engine {
 struct VectorTiming {
     uint32_t lanes;
     uint32_t latency_cycles;
+    bool fixed_pipeline = true;         ///< a chain costs one pass
+    uint32_t transcendental_lanes = 0;  ///< elements per cycle of such steps; 0: as `lanes`
 
     /// Cycles between accumulator rows of `cols` used columns.
     constexpr uint32_t drain_interval(uint32_t cols) const {
         return static_cast<uint32_t>(base::divide_up(cols, lanes));
     }
+
+    /// Cycles that a vector of `lanes` elements takes in the chain.
+    uint32_t chain_cost(const arch::VectorState& state) const;
+    uint64_t map(const isa::Map& op, const arch::VectorState& state) const;
+    /// All elements (or taps) once; then, unless the pipeline is fixed, the chain over the results.
+    /// Where lanes are reduced, a tree over them for each result.
+    uint64_t reduce(const isa::Reduce& op, const arch::VectorState& state) const;
+    uint64_t lookup(const isa::Lookup& op, const arch::VectorState& state) const;
+    uint64_t move(const isa::Move& op, const arch::VectorState& state) const;
+
     constexpr uint64_t add(uint64_t elements) const {
         return base::divide_up(elements, lanes) + latency_cycles;
     }
@@ -30,5 +45,16 @@ struct VectorTiming {
         return rows * 4 * (base::divide_up(cols, lanes) + latency_cycles);
     }
 };
+
+struct BufferBytes {
+    uint64_t read = 0, written = 0;
+};
+
+/// Through the buffer's ports: an element that an axis of stride 0 repeats is read once, with taps
+/// every tap that the shape has; indices count, the table of lookup stays in the unit.
+BufferBytes buffer_bytes(const isa::Map& op, const arch::VectorState& state);
+BufferBytes buffer_bytes(const isa::Reduce& op, const arch::VectorState& state);
+BufferBytes buffer_bytes(const isa::Lookup& op, const arch::VectorState& state);
+BufferBytes buffer_bytes(const isa::Move& op, const arch::VectorState& state);
 
 }  // namespace tandem::engine

@@ -42,7 +42,7 @@ class Unit : public sc_core::sc_module {
     /// Drops everything and starts afresh (the unit's process restarts).
     virtual void reset();
 
-    void begin_program(Cycle cycle) { account_.begin(cycle); }
+    virtual void begin_program(Cycle cycle) { account_.begin(cycle); }
     void end_program(Cycle cycle) { account_.end(cycle); }
     const CycleAccount& account() const { return account_; }
     const UnitProbe& probe() const { return probe_; }

@@ -13,7 +13,9 @@ VectorUnit::VectorUnit(sc_core::sc_module_name name, ChipServices& services, Uni
       buffer("buffer"),
       ports_(ports),
       mxus_(std::move(mxus)),
-      timing_{services.config().vector.lanes, services.config().vector.latency_cycles} {}
+      timing_{services.config().vector.lanes, services.config().vector.latency_cycles,
+              services.config().vector.fixed_pipeline,
+              services.config().vector.transcendental_lanes} {}
 
 void VectorUnit::execute(const Dispatched& instruction) {
     if (bytes_.empty()) bytes_ = buffer.direct();
@@ -32,6 +34,16 @@ void VectorUnit::execute(const Dispatched& instruction) {
             return softmax(isa::Softmax::decode(words), index);
         case isa::Opcode::kSetPoolWindow:
             return set_pool_window(isa::SetPoolWindow::decode(words), index);
+        case isa::Opcode::kSetShape:
+        case isa::Opcode::kSetView:
+        case isa::Opcode::kSetTaps:
+        case isa::Opcode::kSetChain:
+        case isa::Opcode::kSetConstants:
+        case isa::Opcode::kMap:
+        case isa::Opcode::kReduce:
+        case isa::Opcode::kLookup:
+        case isa::Opcode::kMove:
+            return execute_elements(words, index);
         default:
             services_.fail(arch::DeviceError::kBadInstruction, index);
     }
@@ -42,7 +54,7 @@ void VectorUnit::requantise(const isa::Requantise& op, uint32_t index) {
         services_.fail(arch::DeviceError::kBadInstruction, index);
     check_buffer(op.params_addr, op.cols * sizeof(numerics::ChannelParams), index);
     check_buffer(op.ub_addr, uint64_t{op.rows - 1u} * op.row_stride + op.cols, index);
-    const auto sums = drain(op.mxu, op.acc_addr, op.rows, op.cols, 1, index);
+    const auto sums = drain(op.mxu, op.acc_addr, op.rows, op.cols, 1, 1, index);
     if (services_.functional())
         engine::requantise_rows(op, sums, services_.config().mxu.cols, bytes_);
     busy_for(timing_.latency_cycles);
@@ -50,19 +62,23 @@ void VectorUnit::requantise(const isa::Requantise& op, uint32_t index) {
 
 void VectorUnit::convert(const isa::Convert& op, uint32_t index) {
     const uint32_t element_bytes = op.wide != 0 ? 4 : 2;
-    if (op.rows == 0 || op.cols == 0 || op.cols > services_.config().mxu.cols || op.function > 1 ||
-        services_.config().mxu.dtype != arch::Dtype::kBf16)
+    const bool chain = op.function == 2;
+    if (op.rows == 0 || op.cols == 0 || op.cols > services_.config().mxu.cols || op.function > 2 ||
+        (!chain && services_.config().mxu.dtype != arch::Dtype::kBf16))
         services_.fail(arch::DeviceError::kBadInstruction, index);
     if (op.bias != 0) check_buffer(op.params_addr, op.cols * sizeof(float), index);
     check_buffer(op.ub_addr,
                  uint64_t{op.rows - 1u} * op.row_stride + uint64_t{op.cols} * element_bytes, index);
-    const auto sums = drain(op.mxu, op.acc_addr, op.rows, op.cols, element_bytes, index);
-    if (services_.functional()) engine::convert_rows(op, sums, services_.config().mxu.cols, bytes_);
+    const auto sums = drain(op.mxu, op.acc_addr, op.rows, op.cols, element_bytes,
+                            chain ? timing_.chain_cost(state_) : 1, index);
+    if (services_.functional())
+        engine::convert_rows(op, state_, sums, services_.config().mxu.cols, bytes_);
     busy_for(timing_.latency_cycles);
 }
 
 std::span<const int32_t> VectorUnit::drain(uint32_t array, uint32_t acc_addr, uint32_t rows,
-                                           uint32_t cols, uint32_t element_bytes, uint32_t index) {
+                                           uint32_t cols, uint32_t element_bytes,
+                                           uint32_t chain_cost, uint32_t index) {
     if (array >= mxus_.size()) services_.fail(arch::DeviceError::kBadInstruction, index);
     const uint64_t row_bytes = uint64_t{cols} * element_bytes;
     PortSchedule& port = ports_.write_port;
@@ -70,7 +86,8 @@ std::span<const int32_t> VectorUnit::drain(uint32_t array, uint32_t acc_addr, ui
     wait_until(port.free_from(now(), now()));
     charge(Cause::kWaitPort);
     port.take_later(now(), port.beat_bytes(rows, row_bytes));
-    const uint32_t interval = std::max(timing_.drain_interval(cols), port.beat_cycles(row_bytes));
+    const uint32_t interval =
+        std::max(timing_.drain_interval(cols) * chain_cost, port.beat_cycles(row_bytes));
     return mxus_[array]->read_accumulators(acc_addr, rows, interval, index);
 }
 

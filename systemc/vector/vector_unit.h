@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector unit: drains accumulators and requantises; elementwise sum, pooling, softmax. One
-// instruction at a time; times in vector_timing.h, values in vector_ops.h.
+// The vector unit: drains accumulators; maps, reduces, looks up and moves elements; elementwise
+// sum, pooling, softmax. One instruction at a time; times in vector_timing.h, values in
+// vector_ops.h and vector_elements.h.
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "arch/vector_state.h"
 #include "engine/vector_timing.h"
 #include "systemc/kernel/unit.h"
 #include "systemc/memory/initiator.h"
@@ -21,13 +23,25 @@ class VectorUnit final : public Unit {
     VectorUnit(sc_core::sc_module_name name, ChipServices& services, UnifiedBuffer& ports,
                std::vector<Mxu*> mxus);
 
+    void begin_program(Cycle cycle) override {
+        Unit::begin_program(cycle);
+        state_ = {};
+    }
+
   private:
     void execute(const Dispatched& instruction) override;
+    /// set_shape to move; in vector_elements.cpp.
+    void execute_elements(const isa::Words& words, uint32_t index);
+    /// Values if they are wanted, then ports and time; compute() is false where it meets an index
+    /// outside of the rows.
+    template <class Op>
+    void stream_elements(const Op& op, uint64_t cycles, uint32_t index, const auto& compute);
     void requantise(const isa::Requantise& op, uint32_t index);
     void convert(const isa::Convert& op, uint32_t index);
-    /// Rows of accumulators through the write port; returns what they hold.
+    /// Rows of accumulators through the write port; returns what they hold. `chain_cost`: cycles
+    /// per vector of lanes.
     std::span<const int32_t> drain(uint32_t array, uint32_t acc_addr, uint32_t rows, uint32_t cols,
-                                   uint32_t element_bytes, uint32_t index);
+                                   uint32_t element_bytes, uint32_t chain_cost, uint32_t index);
     void add(const isa::Add& op, uint32_t index);
     void pool(const isa::Pool& op, uint32_t index);
     void softmax(const isa::Softmax& op, uint32_t index);
@@ -49,6 +63,7 @@ class VectorUnit final : public Unit {
     engine::VectorTiming timing_;
     std::span<uint8_t> bytes_;
     isa::Geometry window_{};
+    arch::VectorState state_;
 };
 
 }  // namespace tandem::sim

@@ -21,7 +21,7 @@ inline arch::ChipConfig small_chip() {
     arch::ChipConfig chip;
     chip.name = "small";
     chip.clock_hz = 500000000;
-    chip.mxu = {8, 4, arch::Dtype::kInt8, 1, false, 64, 2};
+    chip.mxu = {8, 4, arch::Dtype::kInt8, 1, false, 0, 64, 2};
     chip.unified_buffer_bytes = 4096;
     chip.memory = {1 << 20, 4000000000, 100000};
     chip.vector = {4, 8};

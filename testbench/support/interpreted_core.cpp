@@ -66,8 +66,19 @@ void InterpretedCore::read(Execution& e) {
             return read_pool(e);
         case isa::Opcode::kSoftmax:
             return read_softmax(e);
+        case isa::Opcode::kMap:
+        case isa::Opcode::kReduce:
+        case isa::Opcode::kLookup:
+        case isa::Opcode::kMove:
+            e.bytes = vector_.read(e.words, buffer_);
+            return;
         case isa::Opcode::kReadWeights:  // tile by tile
         case isa::Opcode::kSetPoolWindow:
+        case isa::Opcode::kSetShape:
+        case isa::Opcode::kSetView:
+        case isa::Opcode::kSetTaps:
+        case isa::Opcode::kSetChain:
+        case isa::Opcode::kSetConstants:
         case isa::Opcode::kFence:
             return;
         default:
@@ -103,8 +114,13 @@ void InterpretedCore::write(Execution& e) {
         case isa::Opcode::kSetPoolWindow:
             pool_window = isa::SetPoolWindow::decode(e.words).geometry;
             return;
+        case isa::Opcode::kMap:
+        case isa::Opcode::kReduce:
+        case isa::Opcode::kLookup:
+        case isa::Opcode::kMove:
+            return vector_.write(e.words, e.bytes, buffer_);
         default:
-            return;
+            vector_.set(e.words);
     }
 }
 
@@ -297,17 +313,25 @@ void InterpretedCore::read_requantise(Execution& e) {
                               static_cast<int>(c))));
 }
 
+uint32_t InterpretedCore::converted(const isa::Convert& op, uint32_t sum, uint32_t column) {
+    const auto bias = [&] { return static_cast<uint32_t>(word(op.params_addr + 4ull * column)); };
+    if (op.function == 2) {  // all bits as they are
+        const uint32_t result = vector_.chain(sum, op.bias != 0 ? bias() : 0, 0);
+        return op.wide != 0 ? result : naive_plain_float(result);
+    }
+    const uint32_t none = 0x80000000;  // -0 changes no number
+    const uint32_t x = naive_bf16::sum(sum, op.bias != 0 ? bias() : none);
+    return op.function == 1 && (x >> 31) != 0 ? 0 : x;
+}
+
 void InterpretedCore::read_convert(Execution& e) {
     const auto a = isa::Convert::decode(e.words);
-    require(a.cols >= 1 && a.cols <= chip_.mxu.cols && is_bf16(), "convert");
+    require(a.cols >= 1 && a.cols <= chip_.mxu.cols && a.function <= 2, "convert");
+    require(is_bf16() || a.function == 2, "convert of int32 without a chain");
     const uint32_t* rows = accumulator_rows(a.mxu, a.acc_addr, a.rows);
     for (uint32_t i = 0; i < a.rows; ++i)
         for (uint32_t c = 0; c < a.cols; ++c) {
-            const uint32_t bias = a.bias != 0
-                                      ? static_cast<uint32_t>(word(a.params_addr + uint64_t{4} * c))
-                                      : 0x80000000;
-            uint32_t x = naive_bf16::sum(rows[size_t{i} * chip_.mxu.cols + c], bias);
-            if (a.function == 1 && (x >> 31) != 0) x = 0;
+            uint32_t x = converted(a, rows[size_t{i} * chip_.mxu.cols + c], c);
             if (a.wide == 0) x = naive_bf16::narrow(x);
             for (int byte = 0; byte < (a.wide != 0 ? 4 : 2); ++byte)
                 e.bytes.push_back(static_cast<uint8_t>(x >> (8 * byte)));

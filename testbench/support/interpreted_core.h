@@ -13,6 +13,7 @@
 #include "arch/chip_config.h"
 #include "arch/generated/isa.h"
 #include "testbench/support/interpreted_memory.h"
+#include "testbench/support/interpreted_vector.h"
 #include "testbench/support/naive_ops.h"
 
 namespace tandem::testing {
@@ -65,6 +66,7 @@ class InterpretedCore {
     void write_matmul(const Execution& e);
     void read_requantise(Execution& e);
     void read_convert(Execution& e);
+    uint32_t converted(const isa::Convert& op, uint32_t sum, uint32_t column);
     void read_add(Execution& e);
     void read_pool(Execution& e);
     void read_softmax(Execution& e);
@@ -87,6 +89,7 @@ class InterpretedCore {
     InterpretedMemory& host_;
     std::vector<uint8_t> buffer_;
     std::vector<Array> arrays_;
+    InterpretedVector vector_;
     uint64_t macs_ = 0;
 };
 

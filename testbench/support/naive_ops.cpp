@@ -3,23 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tandem::testing {
 
 namespace {
 
 int32_t wrap(int64_t value) { return static_cast<int32_t>(static_cast<uint64_t>(value)); }
-
-/// Half to even, by comparing with the floor; saturates at int32 and takes NaN as 0.
-int64_t nearest_even(double value) {
-    if (std::isnan(value)) return 0;
-    value = std::clamp(value, -2147483648.0, 2147483647.0);
-    const double floor = std::floor(value);
-    const double rest = value - floor;
-    const auto whole = static_cast<int64_t>(floor);
-    if (rest != 0.5) return whole + (rest > 0.5 ? 1 : 0);
-    return whole + (whole & 1);
-}
 
 int8_t clamp8(int64_t value, int32_t low, int32_t high) {
     return static_cast<int8_t>(std::min<int64_t>(std::max<int64_t>(value, low), high));
@@ -51,11 +41,22 @@ Int8s for_outputs(const NaiveWindow& w, int channels, const Compute& compute) {
 
 }  // namespace
 
+int64_t naive_nearest_even(double value) {
+    if (std::isnan(value)) return 0;
+    value = std::clamp(value, -2147483648.0, 2147483647.0);
+    const double floor = std::floor(value);
+    const double rest = value - floor;
+    const auto whole = static_cast<int64_t>(floor);
+    if (rest != 0.5) return whole + (rest > 0.5 ? 1 : 0);
+    return whole + (whole & 1);
+}
+
 int32_t naive_two_roundings(int32_t accumulator, int32_t multiplier, int32_t shift) {
     shift = std::clamp(shift, -31, 30);
     const int64_t shifted = wrap(int64_t{accumulator} * (int64_t{1} << std::max(shift, 0)));
     // First rounding: to the nearest, ties towards plus infinity.
-    const int64_t high = (shifted * multiplier + (int64_t{1} << 30)) >> 31;
+    const int64_t high = std::min<int64_t>((shifted * multiplier + (int64_t{1} << 30)) >> 31,
+                                           std::numeric_limits<int32_t>::max());
     if (shift >= 0) return static_cast<int32_t>(high);
     // Second rounding: to the nearest, ties away from zero.
     const int64_t half = int64_t{1} << (-shift - 1);
@@ -82,7 +83,7 @@ int8_t NaiveOutput::finish(int32_t accumulator, int channel) const {
             int64_t{naive_two_roundings(accumulator, scale.multiplier, scale.shift)} + zero_point,
             low, high);
     const float product = static_cast<float>(accumulator) * scale.single;
-    return clamp8(nearest_even(product) + zero_point, low, high);
+    return clamp8(naive_nearest_even(product) + zero_point, low, high);
 }
 
 Int8s naive_conv(const NaiveWindow& w, const Int8s& input, int32_t input_zero, const Int8s& weights,
@@ -169,7 +170,8 @@ Int8s naive_add(const Int8s& a, const Int8s& b, int32_t zero_a, int32_t zero_b,
         const float left = static_cast<float>(da) * scale_a.single;
         const float right = static_cast<float>(db) * scale_b.single;
         const float sum = left + right;
-        result.push_back(clamp8(nearest_even(sum) + output.zero_point, output.low, output.high));
+        result.push_back(
+            clamp8(naive_nearest_even(sum) + output.zero_point, output.low, output.high));
     }
     return result;
 }

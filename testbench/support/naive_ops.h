@@ -69,6 +69,9 @@ Int8s naive_add(const Int8s& a, const Int8s& b, int32_t zero_a, int32_t zero_b,
 /// Rows of `cols`; output scale 1/256, zero point -128.
 Int8s naive_softmax(const Int8s& input, int cols, float scale, float beta);
 
+/// Half to even, by comparing with the floor; saturates at int32 and takes NaN as 0.
+int64_t naive_nearest_even(double value);
+
 /// accumulator * multiplier / 2^31 * 2^shift with two roundings.
 int32_t naive_two_roundings(int32_t accumulator, int32_t multiplier, int32_t shift);
 

@@ -65,6 +65,8 @@ TEST(ChipConfigLoad, KeepsTheDefaultsOfWhatIsLeftOut) {
     EXPECT_EQ(chip.memory.refresh_interval_ps, 0u);
     EXPECT_EQ(chip.memory.refresh_duration_ps, 0u);
     EXPECT_EQ(chip.cmem.bytes, 0u);
+    EXPECT_TRUE(chip.vector.fixed_pipeline);
+    EXPECT_EQ(chip.vector.transcendental_lanes, 0u);
     EXPECT_FALSE(chip.sequencer.layer_sync);
     EXPECT_EQ(chip.sequencer.sync_cycles, 0u);
     EXPECT_EQ(chip.published.peak_ops_per_second, 0);
@@ -114,6 +116,13 @@ TEST(ChipConfigLoad, ReadsCmem) {
     EXPECT_EQ(chip.cmem.bytes, 1048576u);
     EXPECT_EQ(chip.cmem.bytes_per_second, 20000000000u);
     EXPECT_EQ(chip.cmem.latency_ps, 50000u);
+}
+
+TEST(ChipConfigLoad, ReadsAVectorUnitOfSteps) {
+    const ChipConfig chip = load(with(
+        "latency: 7 cycles", "latency: 7 cycles, fixed_pipeline: false, transcendental_lanes: 4"));
+    EXPECT_FALSE(chip.vector.fixed_pipeline);
+    EXPECT_EQ(chip.vector.transcendental_lanes, 4u);
 }
 
 TEST(ChipConfigLoad, ReadsTheSynchronisationOfLayers) {

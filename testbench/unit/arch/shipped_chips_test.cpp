@@ -51,6 +51,15 @@ TEST_F(ShippedChip, IsABf16ArrayWhereItsNameSaysSo) {
         EXPECT_EQ(find_chip(name, chips_).mxu.dtype == Dtype::kInt8, int8.contains(name)) << name;
 }
 
+// From v2 on the vector unit is a machine of registers, each ALU of which does an operation per
+// cycle.
+TEST_F(ShippedChip, HasAFixedVectorPipelineUpToV1) {
+    for (const std::string& name : shipped_chips(chips_)) {
+        const bool later = name.starts_with("tpu_v") && name != "tpu_v1";
+        EXPECT_EQ(find_chip(name, chips_).vector.fixed_pipeline, !later) << name;
+    }
+}
+
 /// Half of the last digit that was printed: 0.5 of "92", 0.05 of "2.6", 50 of "2700", whose zeros
 /// may be rounded too.
 double half_a_digit(const std::string& printed) {

@@ -382,12 +382,62 @@ TEST(VectorConvert, AgreesWithPlainLoops) {
             }
         for (const auto kernel : kernels()) {
             auto found = buffer;
-            convert_rows(op, sums, kArrayCols, found, kernel);
+            convert_rows(op, {}, sums, kArrayCols, found, kernel);
             ASSERT_EQ(first_difference(found, expected), "")
                 << op.rows << " rows, " << op.cols << " columns, kernel "
                 << static_cast<int>(kernel) << ", seed " << seed;
         }
     }
+}
+
+/// r0 is the sum, r1 the bias or 0; what comes out is r0's bits, or the bf16 next to it.
+TEST(VectorConvert, RunsAChainOverSumsOfAnyType) {
+    constexpr uint32_t kArrayCols = 1100;  // more than one block
+    using isa::ChainOp;
+    for (const bool floats : {false, true})
+        for (const bool bias : {false, true})
+            for (const bool wide : {false, true}) {
+                Seeded random(floats * 4u + bias * 2u + wide);
+                auto buffer = random.bytes(1 << 15);
+                isa::Convert op;
+                op.rows = 3, op.cols = 1050, op.function = 2, op.bias = bias, op.wide = wide;
+                op.row_stride = 4 * op.cols + 3, op.ub_addr = 1, op.params_addr = 1 << 14;
+                arch::VectorState state;
+                state.constants[0] = floats ? 0x3e800000 : 3;  // 1/4
+                state.chain[0] = {floats ? ChainOp::kAddF : ChainOp::kAddI, 0, 0, 1, 0};
+                state.chain[1] = {floats ? ChainOp::kMulF : ChainOp::kMulI, 0, 0, 4, 0};
+                state.chain[2] = {floats ? ChainOp::kAddF : ChainOp::kAddI, 0, 0, 2, 0};
+                std::vector<int32_t> sums(size_t{op.rows} * kArrayCols);
+                for (int32_t& sum : sums) sum = random.int32();
+                auto expected = buffer;
+                for (uint32_t row = 0; row < op.rows; ++row)
+                    for (uint32_t c = 0; c < op.cols; ++c) {
+                        uint32_t bits = 0;
+                        if (bias) std::memcpy(&bits, buffer.data() + op.params_addr + c * 4, 4);
+                        const auto sum = static_cast<uint32_t>(sums[row * kArrayCols + c]);
+                        uint32_t result = (sum + bits) * 3;
+                        if (floats) {
+                            const double total =
+                                naive_bf16::value(naive_bf16::sum(sum, bits)) / 4.0;
+                            result = naive_bf16::bits(naive_bf16::flushed(total) + 0.0);
+                        }
+                        const uint64_t at =
+                            op.ub_addr + uint64_t{row} * op.row_stride + c * (wide ? 4 : 2);
+                        if (wide)
+                            put(expected, at, result);
+                        else
+                            put(expected, at,
+                                to_bf16(naive_bf16::bits(
+                                    naive_bf16::flushed(naive_bf16::value(result)))));
+                    }
+                for (const auto kernel : kernels()) {
+                    auto found = buffer;
+                    convert_rows(op, state, sums, kArrayCols, found, kernel);
+                    ASSERT_EQ(first_difference(found, expected), "")
+                        << "floats " << floats << ", bias " << bias << ", wide " << wide
+                        << ", kernel " << static_cast<int>(kernel);
+                }
+            }
 }
 
 TEST(VectorSoftmax, AgreesWithPlainLoops) {

@@ -16,7 +16,7 @@ arch::ChipConfig plain_chip() {
     arch::ChipConfig chip;
     chip.name = "plain";
     chip.clock_hz = 1'000'000'000;
-    chip.mxu = {8, 8, arch::Dtype::kInt8, 1, false, 64, 2};
+    chip.mxu = {8, 8, arch::Dtype::kInt8, 1, false, 0, 64, 2};
     chip.unified_buffer_bytes = 4096;
     chip.memory = {1 << 20, 8'000'000'000, 50'000};
     chip.vector = {8, 8};

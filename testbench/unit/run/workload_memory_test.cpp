@@ -20,7 +20,7 @@ Child run_tiles(uint64_t tiles, uint64_t watchdog_cycles) {
     arch::ChipConfig chip;
     chip.name = "small";
     chip.clock_hz = 1'000'000'000;
-    chip.mxu = {8, 8, arch::Dtype::kInt8, 1, false, 64, 4};
+    chip.mxu = {8, 8, arch::Dtype::kInt8, 1, false, 0, 64, 4};
     chip.unified_buffer_bytes = 1 << 20;
     chip.memory = {64 << 20, 64'000'000'000, 50'000};
     chip.vector = {8, 8};

@@ -74,6 +74,36 @@ isa::Words pool_window() {
     return isa::SetPoolWindow{.header = {}, .geometry = matrix_window(4, 8)}.encode();
 }
 
+isa::Words with_map(void (*change)(isa::Map&)) {
+    isa::Map instruction;
+    instruction.out_addr = 100;
+    change(instruction);
+    return instruction.encode();
+}
+isa::Words with_reduce(void (*change)(isa::Reduce&)) {
+    isa::Reduce instruction;
+    instruction.out_addr = 100;
+    change(instruction);
+    return instruction.encode();
+}
+isa::Words with_move(void (*change)(isa::Move&)) {
+    isa::Move instruction;
+    instruction.out_addr = 100;
+    change(instruction);
+    return instruction.encode();
+}
+isa::Words lookup(uint32_t a, uint32_t table, uint32_t out) {
+    return isa::Lookup{.header = {}, .a_addr = a, .table_addr = table, .out_addr = out}.encode();
+}
+/// Four elements a line, lines 16 bytes apart.
+isa::Words shape(uint32_t lines) {
+    return isa::SetShape{.header = {}, .n4 = lines, .n5 = 4}.encode();
+}
+isa::Words view(uint8_t operand, uint8_t type, int32_t line = 16) {
+    return isa::SetView{.header = {}, .operand = operand, .type = type, .s4 = line, .s5 = 4}
+        .encode();
+}
+
 std::vector<Bad> bad_programs() {
     const isa::Words window = set_window(matrix_window(4, 8));
     return {
@@ -99,6 +129,41 @@ std::vector<Bad> bad_programs() {
         {"PoolParamsBeyondBuffer", 5, 1, {pool_window(), pool(0, 100, 1, 2, kUb - 11), halt()}},
         {"SoftmaxTableBeyondBuffer", 5, 0, {softmax(0, 100, 1, 8, kUb - 1023), halt()}},
         {"SoftmaxBeyondBuffer", 5, 0, {softmax(kUb - 7, 100, 1, 8, 1024), halt()}},
+        {"MapOperandBeyondBuffer",
+         5,
+         2,
+         {shape(2), view(1, 3), with_map([](isa::Map& m) { m.a_addr = kUb - 31; }), halt()}},
+        {"MapOperandAheadOfBuffer",
+         5,
+         2,
+         {shape(2), view(1, 3, -16), with_map([](isa::Map& m) { m.a_addr = 15; }), halt()}},
+        {"MapThirdOperandBeyondBuffer",
+         5,
+         0,
+         {with_map([](isa::Map& m) { m.operands = 3, m.c_addr = kUb; }), halt()}},
+        {"MapResultBeyondBuffer",
+         5,
+         2,
+         {shape(2), view(0, 3), with_map([](isa::Map& m) { m.out_addr = kUb - 31; }), halt()}},
+        {"MapOfFarStrides",
+         5,
+         2,
+         {shape(0xffffffff), view(1, 0, 0x7fffffff), with_map([](isa::Map&) {}), halt()}},
+        {"ReduceResultBeyondBuffer",
+         5,
+         0,
+         {with_reduce([](isa::Reduce& r) { r.out_addr = kUb; }), halt()}},
+        {"LookupTableBeyondBuffer", 5, 0, {lookup(0, kUb - 255, 0), halt()}},
+        {"MoveIndicesBeyondBuffer",
+         5,
+         0,
+         {with_move([](isa::Move& m) { m.gather = 1, m.rows = 1, m.index_addr = kUb - 3; }),
+          halt()}},
+        {"MoveRowsBeyondBuffer",
+         5,
+         1,
+         {isa::SetView{.header = {}, .operand = 1, .s0 = 64}.encode(),
+          with_move([](isa::Move& m) { m.gather = 1, m.rows = kUb / 64 + 1; }), halt()}},
         {"ReadMemoryBeyondMemory", 4, 0, {read_memory({}, 0, kMemory - 3, 4, 0), halt()}},
         {"WriteMemoryBeyondMemory", 4, 0, {write_memory({}, 0, kMemory, 1, 0), halt()}},
         {"ReadWeightsBeyondMemory", 4, 0, {read_weights({}, kMemory - 31, 1, 0), halt()}},
@@ -172,6 +237,38 @@ std::vector<Bad> bad_programs() {
         {"PoolWithoutImages", 7, 1, {pool_window(), pool(0, 0, 0, 0), halt()}},
         {"SoftmaxWithoutRows", 7, 0, {softmax(0, 0, 0, 8, 0), halt()}},
         {"SoftmaxWithoutColumns", 7, 0, {softmax(0, 0, 8, 0, 0), halt()}},
+        {"ShapeOfNothing", 7, 0, {shape(0), halt()}},
+        {"ViewOfUnknownType", 7, 0, {view(1, 4), halt()}},
+        {"WindowOverNoLines", 7, 0, {isa::SetTaps{.header = {}, .size_h = 0}.encode(), halt()}},
+        {"ChainOfAnUnknownOperation",
+         7,
+         0,
+         {isa::SetChain{.header = {}, .op5 = 20}.encode(), halt()}},
+        {"ChainFromAnOddStep", 7, 0, {isa::SetChain{.header = {}, .first = 5}.encode(), halt()}},
+        {"ConstantsFromAnOddOne",
+         7,
+         0,
+         {isa::SetConstants{.header = {}, .first = 12}.encode(), halt()}},
+        {"MapOfNothing", 7, 0, {with_map([](isa::Map& m) { m.operands = 0; }), halt()}},
+        {"ReduceOfNothing", 7, 0, {with_reduce([](isa::Reduce& r) { r.operands = 0; }), halt()}},
+        {"LookupOfFloats", 7, 1, {view(1, 3), lookup(0, 0, 0), halt()}},
+        {"MoveBetweenTypes", 7, 1, {view(1, 3), with_move([](isa::Move&) {}), halt()}},
+        {"MoveOfNoRows", 7, 0, {with_move([](isa::Move& m) { m.gather = 1; }), halt()}},
+        {"ConvertOfInt8SumsWithoutChain",
+         7,
+         0,
+         {isa::Convert{.header = {}, .rows = 1, .cols = 4, .wide = 1}.encode(), halt()}},
+        {"ConvertByAnUnknownFunction",
+         7,
+         0,
+         {isa::Convert{.header = {}, .rows = 1, .cols = 4, .function = 3, .wide = 1}.encode(),
+          halt()}},
+        {"MapForEver",
+         9,
+         1,
+         {isa::SetShape{.header = {}, .n0 = 0xffffffff, .n1 = 0xffffffff, .n2 = 0xffffffff}
+              .encode(),
+          with_map([](isa::Map&) {}), halt()}},
         {"ReadWeightsWithoutTiles", 7, 0, {read_weights({}, 0, 0), halt()}},
         {"ReadWhileBeingWritten",
          8,
