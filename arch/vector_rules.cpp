@@ -13,7 +13,7 @@ VectorAccesses of_chain(const Op& op, const VectorState& state, uint32_t reduced
     all.add("operand a", op.a_addr, state.span(VectorOperand::kA, 0, op.taps != 0));
     if (op.operands >= 2) all.add("operand b", op.b_addr, state.span(VectorOperand::kB, reduced));
     if (op.operands >= 3) all.add("operand c", op.c_addr, state.span(VectorOperand::kC, reduced));
-    all.add("the result", op.out_addr, state.span(VectorOperand::kOut, reduced));
+    all.add("the result", op.out_addr, state.span(VectorOperand::kOut, reduced), true);
     return all;
 }
 
@@ -22,7 +22,7 @@ VectorAccesses of_lookup(const isa::Lookup& op, const VectorState& state) {
     VectorAccesses all;
     all.add("operand a", op.a_addr, state.span(VectorOperand::kA));
     all.add("the table", op.table_addr, {0, int64_t{entry} * kTableEntries});
-    all.add("the result", op.out_addr, state.span(VectorOperand::kOut));
+    all.add("the result", op.out_addr, state.span(VectorOperand::kOut), true);
     return all;
 }
 
@@ -33,7 +33,7 @@ VectorAccesses of_move(const isa::Move& op, const VectorState& state) {
     all.add("operand a", op.a_addr, source.span(VectorOperand::kA, 0, op.taps != 0));
     if (op.gather != 0)
         all.add("the indices", op.index_addr, {0, int64_t{state.shape[0]} * int64_t{4}});
-    all.add("the result", op.out_addr, state.span(VectorOperand::kOut));
+    all.add("the result", op.out_addr, state.span(VectorOperand::kOut), true);
     return all;
 }
 

@@ -15,6 +15,7 @@ namespace tandem::arch {
 struct VectorAccess {
     const char* what = "";
     int64_t low = 0, high = 0;
+    bool writes = false;
     bool inside(uint64_t buffer_bytes) const {
         return low >= 0 && high <= static_cast<int64_t>(buffer_bytes);
     }
@@ -22,8 +23,8 @@ struct VectorAccess {
 
 class VectorAccesses {
   public:
-    void add(const char* what, uint32_t address, const ByteSpan& bytes) {
-        list_[count_++] = {what, address + bytes.low, address + bytes.high};
+    void add(const char* what, uint32_t address, const ByteSpan& bytes, bool writes = false) {
+        list_[count_++] = {what, address + bytes.low, address + bytes.high, writes};
     }
     const VectorAccess* begin() const { return list_.data(); }
     const VectorAccess* end() const { return list_.data() + count_; }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tandem::compiler {
 
 namespace {
@@ -13,6 +15,28 @@ std::string text_of(const ImageWindow& w) {
                        w.stride_w, w.pad_top, w.pad_left, w.out_h, w.out_w);
 }
 
+std::string text_of(const VectorRef& ref) {
+    constexpr std::string_view kTypes[] = {"int8", "int32", "bf16", "fp32"};
+    constexpr std::string_view kPlaces[] = {"in", "out", "params", "scratch"};
+    return fmt::format("{}{}:{}", kPlaces[static_cast<size_t>(ref.place)], ref.index,
+                       kTypes[static_cast<size_t>(ref.view.type)]);
+}
+
+/// E.g. "in0:int8, in1:int8 -> map to_float mul_f round -> out0:int8".
+std::string text_of(const VectorStep& step) {
+    constexpr std::string_view kKinds[] = {"map", "reduce", "lookup", "move"};
+    constexpr std::string_view kReductions[] = {"sum", "largest", "smallest", "place of largest"};
+    std::string text;
+    for (const VectorRef& ref : step.in) text += (text.empty() ? "" : ", ") + text_of(ref);
+    text += fmt::format(" -> {}", kKinds[static_cast<size_t>(step.kind)]);
+    if (step.kind == VectorStep::Kind::kReduce)
+        text += fmt::format(" {}", kReductions[static_cast<size_t>(step.reduction)]);
+    for (const arch::ChainStep& link : step.chain.steps)
+        text += fmt::format(
+            " {}", std::ranges::find(isa::kChainOps, link.op, &isa::ChainOpInfo::op)->name);
+    return text + " -> " + text_of(step.out);
+}
+
 struct WorkText {
     std::string operator()(const MatmulWork& w) const {
         return fmt::format("matmul of {} group{} k {} n {}, {}{}", w.groups.size(),
@@ -20,11 +44,11 @@ struct WorkText {
                            text_of(w.window),
                            w.passes == 1 ? "" : fmt::format(", {} passes", w.passes));
     }
-    std::string operator()(const AddWork& w) const { return fmt::format("add {}", w.elements); }
-    std::string operator()(const CopyWork& w) const { return fmt::format("pass {}", w.elements); }
-    std::string operator()(const PoolWork& w) const { return "pool " + text_of(w.window); }
-    std::string operator()(const SoftmaxWork& w) const {
-        return fmt::format("softmax {} rows of {}", w.rows, w.cols);
+    std::string operator()(const VectorWork& w) const {
+        std::string text = fmt::format("vector, {} lines", w.lines);
+        if (w.window) text += ", " + text_of(*w.window);
+        for (const VectorStep& step : w.steps) text += "\n  " + text_of(step);
+        return text;
     }
     std::string operator()(const EdgeWork&) const { return "edge"; }
     std::string operator()(const AliasWork&) const { return "alias"; }

@@ -245,6 +245,17 @@ void CoreEmitter::use_window(const isa::Geometry& window, int32_t node) {
     add(setting);
 }
 
+// ---- vector unit
+
+void CoreEmitter::use_vector_state(const arch::VectorState& state, int32_t node) {
+    for (const isa::Words& words : arch::changes(vector_state_, state)) {
+        Step setting = step(isa::Unit::kVector, node);
+        setting.words = words;
+        add(setting);
+    }
+    vector_state_ = state;
+}
+
 uint32_t CoreEmitter::take_accumulators(uint32_t array, uint32_t rows) {
     uint32_t& next = next_accumulator_[array];
     if (next + rows > chip_.mxu.accumulator_rows) next = 0;
@@ -255,14 +266,7 @@ uint32_t CoreEmitter::take_accumulators(uint32_t array, uint32_t rows) {
 
 isa::Geometry chunk_window(const ImageWindow& w, const Chunk& chunk, uint32_t channels) {
     isa::Geometry g = isa::kSinglePixel;
-    const uint64_t first = chunk.lines.begin % w.out_h;
-    const bool whole = first == 0 && chunk.lines.size() % w.out_h == 0;
-    // A part of an image is an image of its own; what lies above it is there or is padding.
-    uint64_t above = whole ? w.pad_top : w.pad_top - std::min(w.pad_top, first * w.stride_h);
-    // Below the image there is nothing but padding, which may as well lie above it.
-    if (!whole && first * w.stride_h >= w.pad_top + w.in_h)
-        above = (chunk.lines.size() - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation_h + 1;
-    const uint64_t in_rows = whole ? w.in_h : chunk.input.size() / w.in_line_bytes();
+    const ChunkImages part = chunk_images(w, chunk);
     uint64_t pixel = w.channels, taps = w.kernel_w, in_w = w.in_w;
     uint64_t read = channels;
     if (pixel * w.element_bytes > 65535 && w.one_to_one() && w.in_w == 1 && w.in_h == 1) {
@@ -272,7 +276,7 @@ isa::Geometry chunk_window(const ImageWindow& w, const Chunk& chunk, uint32_t ch
         read = pixel = pixel / taps;
         in_w = taps;
     }
-    g.in_height = fit<uint16_t>(in_rows, "image height");
+    g.in_height = fit<uint16_t>(part.in_rows, "image height");
     g.in_width = fit<uint16_t>(in_w, "image width");
     g.pixel_stride = fit<uint16_t>(pixel * w.element_bytes, "bytes of a pixel");
     g.channels = fit<uint16_t>(read, "channels");
@@ -282,11 +286,11 @@ isa::Geometry chunk_window(const ImageWindow& w, const Chunk& chunk, uint32_t ch
     g.stride_w = fit<uint8_t>(w.stride_w, "horizontal stride");
     g.dilation_h = fit<uint8_t>(w.dilation_h, "vertical dilation");
     g.dilation_w = fit<uint8_t>(w.dilation_w, "horizontal dilation");
-    g.pad_top = fit<uint8_t>(above, "padding above");
+    g.pad_top = fit<uint8_t>(part.above, "padding above");
     g.pad_left = fit<uint8_t>(w.pad_left, "padding on the left");
-    g.out_height = fit<uint16_t>(whole ? w.out_h : chunk.lines.size(), "output height");
+    g.out_height = fit<uint16_t>(part.out_rows, "output height");
     g.out_width = fit<uint16_t>(w.out_w, "output width");
-    g.image_stride = fit<uint32_t>(in_rows * w.in_line_bytes(), "bytes of an image");
+    g.image_stride = fit<uint32_t>(part.in_rows * w.in_line_bytes(), "bytes of an image");
     g.pad_value = w.pad_value;
     return g;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arch/chip_config.h"
+#include "arch/vector_state.h"
 #include "compiler/emit/step.h"
 #include "compiler/lower/kernels.h"
 #include "compiler/plan/plan.h"
@@ -83,6 +84,12 @@ class CoreEmitter {
     /// What the last kernel wrote, for the next one's barrier.
     std::vector<Access> written;
 
+    // ---- vector unit
+
+    /// What the vector unit has been set to; use_vector_state() emits what differs.
+    const arch::VectorState& vector_state() const { return vector_state_; }
+    void use_vector_state(const arch::VectorState& state, int32_t node);
+
     // ---- arrays
 
     void use_window(const isa::Geometry& window, int32_t node);
@@ -113,6 +120,7 @@ class CoreEmitter {
     const Add add_;
     size_t params_loaded_ = 0;
     std::optional<isa::Geometry> window_;
+    arch::VectorState vector_state_;
     std::vector<uint32_t> next_accumulator_;
 };
 

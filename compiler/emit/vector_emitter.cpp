@@ -2,8 +2,9 @@
 #include "compiler/emit/vector_emitter.h"
 
 #include <algorithm>
+#include <stdexcept>
 
-#include "arch/geometry.h"
+#include "arch/vector_rules.h"
 #include "base/divide.h"
 #include "compiler/lower/fit.h"
 
@@ -11,15 +12,43 @@ namespace tandem::compiler {
 
 namespace {
 
-/// Large sums are cut into parts, so that the next kernel starts before all is added.
-constexpr uint64_t kAddElements = 1024, kMostAddParts = 4;
-constexpr uint64_t kMostCount = uint64_t{1} << 31;  ///< elements of one instruction
-constexpr uint64_t kMostOfField = 65535;
+using arch::VectorOperand;
+
+/// Least elements of a part, most parts.
+constexpr uint64_t kPartElements = 1024, kMostParts = 4;
+
+/// Of the first of some lines behind line 0.
+int64_t line_offset(const VectorWork& work, const arch::VectorView& view, uint64_t line) {
+    const uint64_t image = work.lines_per_image();
+    if (!work.window) return static_cast<int64_t>(line) * view.strides[0];
+    return static_cast<int64_t>(line / image) * view.strides[0] +
+           static_cast<int64_t>(line % image) * view.strides[1];
+}
+
+/// A distance that nothing is ever apart need not fit into its field.
+uint16_t tap_step(uint64_t step, uint64_t extent, const char* what) {
+    return extent == 1 ? 0 : fit<uint16_t>(step, what);
+}
+
+arch::Taps taps_of(const ImageWindow& w, const ChunkImages& part, uint32_t fill) {
+    return {
+        {tap_step(w.stride_h, part.out_rows, "vertical stride"),
+         tap_step(w.dilation_h, w.kernel_h, "vertical dilation"),
+         fit<uint16_t>(part.above, "padding above"), fit<uint16_t>(part.in_rows, "image height")},
+        {tap_step(w.stride_w, w.out_w, "horizontal stride"),
+         tap_step(w.dilation_w, w.kernel_w, "horizontal dilation"),
+         fit<uint16_t>(w.pad_left, "padding on the left"), fit<uint16_t>(w.in_w, "image width")},
+        fill};
+}
 
 }  // namespace
 
 VectorEmitter::VectorEmitter(CoreEmitter& core, size_t kernel)
-    : core_(core), index_(kernel), kernel_(core.kernel(kernel)), share_(core.share(kernel)) {}
+    : core_(core),
+      index_(kernel),
+      kernel_(core.kernel(kernel)),
+      work_(*kernel_.vector()),
+      share_(core.share(kernel)) {}
 
 bool VectorEmitter::advance() {
     if (chunk_ >= share_.chunks.size()) return false;
@@ -27,11 +56,17 @@ bool VectorEmitter::advance() {
         if (chunk_ == 0) load(0);
         if (chunk_ + 1 < share_.chunks.size()) load(chunk_ + 1);
     }
-    std::visit([this](const auto& work) { emit(work); }, kernel_.work);
+    // The last part is the short one: the others need no set_shape of their own.
+    const Range& all = chunk().lines;
+    const uint64_t most = base::divide_up(all.size(), parts());
+    for (uint64_t at = all.begin; at < all.end; at += most)
+        for (const VectorStep& step : work_.steps) emit(step, {at, std::min(at + most, all.end)});
     if (share_.out == Way::kChunks) store();
     ++chunk_;
     return true;
 }
+
+// ---- places
 
 Range VectorEmitter::operand(size_t operand) const {
     return operand_of_lines(kernel_, core_.graph(), operand, chunk().lines);
@@ -43,8 +78,8 @@ Range VectorEmitter::result() const {
 uint32_t VectorEmitter::operand_address(size_t i) const {
     const ValueId value = kernel_.inputs[i];
     if (core_.plan().values[value].resident) return core_.address_of(value, operand(i).begin);
-    const uint64_t of_one = share_.in_piece / kernel_.inputs.size();
-    return static_cast<uint32_t>(share_.in_area + chunk_ % 2 * share_.in_piece + i * of_one);
+    return static_cast<uint32_t>(share_.in_area + chunk_ % 2 * share_.in_piece +
+                                 share_.in_places[i]);
 }
 uint32_t VectorEmitter::result_address() const {
     if (share_.out == Way::kStays) return core_.address_of(kernel_.output, result().begin);
@@ -66,112 +101,125 @@ void VectorEmitter::store() {
     core_.store_in_pieces(kernel_.output, result(), result_address(), node());
 }
 
-Access VectorEmitter::params() const {
-    return core_.buffer(core_.plan().kernels[index_].params_address, kernel_.params_bytes);
+uint32_t VectorEmitter::address_of(const VectorStep& step, const VectorRef& ref,
+                                   const Range& lines) const {
+    const int64_t first = line_offset(work_, ref.view, lines.begin);
+    const int64_t of_chunk = first - line_offset(work_, ref.view, chunk().lines.begin);
+    int64_t address = static_cast<int64_t>(ref.offset);
+    switch (ref.place) {
+        case VectorPlace::kInput:
+            address += operand_address(ref.index);
+            // Through taps the chunk's rows are an image from its first byte on.
+            if (!step.taps || &ref != &step.in[0])
+                address += first - static_cast<int64_t>(operand(ref.index).begin);
+            break;
+        case VectorPlace::kOutput:
+            address += result_address() + of_chunk;
+            break;
+        case VectorPlace::kParams:
+            address += core_.plan().kernels[index_].params_address + first;
+            break;
+        case VectorPlace::kScratch:
+            address +=
+                static_cast<int64_t>(share_.scratch_area +
+                                     scratch_offset(work_, ref.index, chunk().lines.size())) +
+                of_chunk;
+            break;
+    }
+    return fit<uint32_t>(address, "an address in the buffer");
 }
 
+// ---- instructions
+
+uint64_t VectorEmitter::parts() const {
+    if (work_.window || work_.steps.size() > 1) return 1;
+    uint64_t elements = chunk().lines.size();
+    for (size_t axis = 1; axis < arch::kVectorAxes; ++axis) elements *= work_.steps[0].shape[axis];
+    return std::min(std::clamp<uint64_t>(elements / kPartElements, 1, kMostParts),
+                    chunk().lines.size());
+}
+
+VectorEmitter::State VectorEmitter::state_for(const VectorStep& step, const Range& lines) const {
+    State state = core_.vector_state();
+    for (size_t axis = 0; axis < arch::kVectorAxes; ++axis)
+        state.shape[axis] = fit<uint32_t>(step.shape[axis], "elements along an axis");
+    state.shape[0] = fit<uint32_t>(lines.size(), "lines");
+    if (work_.window) {
+        const ChunkImages part = chunk_images(*work_.window, chunk());
+        state.shape[0] = fit<uint32_t>(part.images, "images");
+        state.shape[1] = fit<uint32_t>(part.out_rows, "rows of an image");
+        if (step.taps) state.taps = taps_of(*work_.window, part, step.fill);
+    }
+    state.view(VectorOperand::kOut) = step.out.view;
+    const bool lookup = step.kind == VectorStep::Kind::kLookup;
+    for (size_t i = 0; i < (lookup ? 1 : step.in.size()); ++i) state.views[1 + i] = step.in[i].view;
+    if (step.kind == VectorStep::Kind::kMap || step.kind == VectorStep::Kind::kReduce) {
+        state.chain.fill({});
+        std::ranges::copy(step.chain.steps, state.chain.begin());
+        std::ranges::copy(step.chain.constants, state.constants.begin());
+    }
+    return state;
+}
+
+/// What map and reduce have in common.
 template <class Instruction>
-void VectorEmitter::add(const Instruction& instruction, std::initializer_list<Access> accesses) {
-    Step step = core_.step(isa::Unit::kVector, node());
-    step.words = instruction.encode();
-    for (const Access& access : accesses) {
-        step.touches(access);
-        step.writes_value = step.writes_value || access.writes;
+Instruction VectorEmitter::with_chain(const VectorStep& step, const Range& lines) const {
+    Instruction op;
+    uint32_t* const addresses[] = {&op.a_addr, &op.b_addr, &op.c_addr};
+    int8_t* const zeros[] = {&op.zero_a, &op.zero_b, &op.zero_c};
+    for (size_t i = 0; i < step.in.size(); ++i) {
+        *addresses[i] = address_of(step, step.in[i], lines);
+        *zeros[i] = fit<int8_t>(step.in[i].zero_point, "a zero point");
     }
-    core_.add(step);
+    op.out_addr = address_of(step, step.out, lines);
+    op.zero_out = fit<int8_t>(step.out.zero_point, "a zero point");
+    op.clamp_min = fit<int8_t>(step.clamp_min, "a smallest output");
+    op.clamp_max = fit<int8_t>(step.clamp_max, "a largest output");
+    op.operands = static_cast<uint8_t>(step.in.size());
+    op.taps = step.taps ? 1 : 0;
+    return op;
 }
 
-/// Of one value with itself where there is one.
-void VectorEmitter::emit(const AddWork&) {
-    const uint64_t elements = chunk().lines.size();
-    const uint64_t element = std::max<uint64_t>(operand(0).size() / elements, 1);
-    const size_t second = kernel_.inputs.size() - 1;
-    const uint64_t parts = std::max(std::clamp<uint64_t>(elements / kAddElements, 1, kMostAddParts),
-                                    base::divide_up(elements, kMostCount));
-    for (uint64_t i = 0; i < parts; ++i) {
-        const uint64_t at = base::part_begin(elements, parts, i) * element;
-        const uint64_t count = base::part(elements, parts, i), bytes = count * element;
-        isa::Add op;
-        op.a_addr = static_cast<uint32_t>(operand_address(0) + at);
-        op.b_addr = static_cast<uint32_t>(operand_address(second) + at);
-        op.out_addr = static_cast<uint32_t>(result_address() + at);
-        op.count = static_cast<uint32_t>(count);
-        op.params_addr = core_.plan().kernels[index_].params_address;
-        op.rounding = static_cast<uint8_t>(core_.graph().rounding);
-        add(op, {core_.buffer(op.a_addr, bytes), core_.buffer(op.b_addr, bytes), params(),
-                 core_.buffer(op.out_addr, bytes, true)});
+isa::Words VectorEmitter::words_of(const VectorStep& step, const Range& lines) const {
+    switch (step.kind) {
+        case VectorStep::Kind::kMap:
+            return with_chain<isa::Map>(step, lines).encode();
+        case VectorStep::Kind::kReduce: {
+            auto op = with_chain<isa::Reduce>(step, lines);
+            op.kind = static_cast<uint8_t>(step.reduction);
+            for (const uint8_t axis : step.reduced_axes)
+                op.axes = static_cast<uint8_t>(op.axes | 1u << axis);
+            return op.encode();
+        }
+        case VectorStep::Kind::kLookup: {
+            isa::Lookup op;
+            op.a_addr = address_of(step, step.in[0], lines);
+            op.table_addr = address_of(step, step.in[1], lines);
+            op.out_addr = address_of(step, step.out, lines);
+            return op.encode();
+        }
+        case VectorStep::Kind::kMove: {
+            isa::Move op;
+            op.a_addr = address_of(step, step.in[0], lines);
+            op.out_addr = address_of(step, step.out, lines);
+            op.taps = step.taps ? 1 : 0;
+            return op.encode();
+        }
     }
+    throw std::logic_error("a step of no kind");
 }
 
-/// Every element once, as wide as the unit: the largest of a window of one.
-void VectorEmitter::emit(const CopyWork&) {
-    const uint64_t bytes = operand(0).size();
-    const uint64_t channels = std::min<uint64_t>({core_.chip().vector.lanes, bytes, kMostOfField});
-    uint64_t at = 0;
-    while (bytes - at >= channels) {
-        const uint64_t pixels = std::min((bytes - at) / channels, kMostOfField);
-        copy(at, pixels, channels);
-        at += pixels * channels;
+void VectorEmitter::emit(const VectorStep& step, const Range& lines) {
+    const State state = state_for(step, lines);
+    core_.use_vector_state(state, node());
+    Step emitted = core_.step(isa::Unit::kVector, node());
+    emitted.words = words_of(step, lines);
+    emitted.writes_value = step.out.place == VectorPlace::kOutput;
+    for (const arch::VectorAccess& access : arch::vector_accesses(emitted.words, state)) {
+        const auto low = static_cast<uint64_t>(access.low);
+        emitted.touches(core_.buffer(low, static_cast<uint64_t>(access.high) - low, access.writes));
     }
-    if (at < bytes) copy(at, 1, bytes - at);
-}
-
-void VectorEmitter::copy(uint64_t at, uint64_t pixels, uint64_t channels) {
-    isa::SetPoolWindow window{.header = {}, .geometry = isa::kSinglePixel};
-    window.geometry.channels = window.geometry.pixel_stride = static_cast<uint16_t>(channels);
-    window.geometry.in_width = window.geometry.out_width = static_cast<uint16_t>(pixels);
-    add(window, {});
-    isa::Pool op;
-    op.images = 1;
-    op.in_addr = static_cast<uint32_t>(operand_address(0) + at);
-    op.out_addr = static_cast<uint32_t>(result_address() + at);
-    op.clamp_min = -128;
-    op.clamp_max = 127;
-    add(op, {core_.buffer(op.in_addr, pixels * channels),
-             core_.buffer(op.out_addr, pixels * channels, true)});
-}
-
-void VectorEmitter::emit(const PoolWork& work) {
-    const ImageWindow& w = work.window;
-    isa::SetPoolWindow window;
-    window.geometry = chunk_window(w, chunk(), static_cast<uint32_t>(w.channels));
-    add(window, {});
-    const uint64_t images = base::divide_up(chunk().lines.size(), w.out_h);
-    const uint64_t parts = base::divide_up(images, kMostOfField);
-    for (uint64_t i = 0; i < parts; ++i) {
-        const uint64_t first = base::part_begin(images, parts, i);
-        const uint64_t count = base::part(images, parts, i);
-        const uint64_t in = parts == 1 ? operand(0).size() : count * w.image_bytes();
-        const uint64_t out = result().size() / images;
-        isa::Pool op;
-        op.in_addr = static_cast<uint32_t>(operand_address(0) + first * w.image_bytes());
-        op.out_addr = static_cast<uint32_t>(result_address() + first * out);
-        op.images = static_cast<uint16_t>(count);
-        op.kind = static_cast<uint8_t>(work.kind);
-        op.rounding = static_cast<uint8_t>(core_.graph().rounding);
-        op.zero_point = static_cast<int8_t>(work.range.zero_point);
-        op.clamp_min = static_cast<int8_t>(work.range.low);
-        op.clamp_max = static_cast<int8_t>(work.range.high);
-        op.params_addr = core_.plan().kernels[index_].params_address;
-        add(op,
-            {core_.buffer(op.in_addr, in), params(), core_.buffer(op.out_addr, count * out, true)});
-    }
-}
-
-void VectorEmitter::emit(const SoftmaxWork& work) {
-    const uint64_t rows = chunk().lines.size(), parts = base::divide_up(rows, kMostOfField);
-    for (uint64_t i = 0; i < parts; ++i) {
-        const uint64_t at = base::part_begin(rows, parts, i) * work.cols;
-        const uint64_t count = base::part(rows, parts, i), bytes = count * work.cols;
-        isa::Softmax op;
-        op.in_addr = static_cast<uint32_t>(operand_address(0) + at);
-        op.out_addr = static_cast<uint32_t>(result_address() + at);
-        op.rows = static_cast<uint16_t>(count);
-        op.cols = fit<uint16_t>(work.cols, "elements of a row");
-        op.params_addr = core_.plan().kernels[index_].params_address;
-        add(op,
-            {core_.buffer(op.in_addr, bytes), params(), core_.buffer(op.out_addr, bytes, true)});
-    }
+    core_.add(emitted);
 }
 
 }  // namespace tandem::compiler

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One core's share of a kernel of the vector unit, piece by piece.
+// One core's share of a kernel of the vector unit, chunk by chunk.
 #pragma once
 
 #include "compiler/emit/core_emitter.h"
@@ -10,36 +10,36 @@ class VectorEmitter {
   public:
     VectorEmitter(CoreEmitter& core, size_t kernel);
 
-    /// Emits the next piece; false: there is none.
+    /// Emits the next chunk; false: there is none.
     bool advance();
 
   private:
+    using State = arch::VectorState;
+
     int32_t node() const { return static_cast<int32_t>(index_); }
     const Chunk& chunk() const { return share_.chunks[chunk_]; }
-    /// Of the piece's first byte: of an operand, of the result.
-    uint32_t operand_address(size_t operand) const;
-    uint32_t result_address() const;
+    /// What a chunk reads of an operand, and what it makes.
     Range operand(size_t operand) const;
     Range result() const;
+    /// Where the first byte of that lies in the buffer.
+    uint32_t operand_address(size_t operand) const;
+    uint32_t result_address() const;
     void load(size_t chunk);
     void store();
 
-    void emit(const MatmulWork&) {}
-    void emit(const AddWork& work);
-    void emit(const CopyWork& work);
-    void emit(const PoolWork& work);
-    void emit(const SoftmaxWork& work);
-    void emit(const EdgeWork&) {}
-    void emit(const AliasWork&) {}
-    void copy(uint64_t at, uint64_t pixels, uint64_t channels);
-    /// A step of the vector unit for this kernel.
+    /// Parts of the chunk, so that the next kernel starts before all of it is done.
+    uint64_t parts() const;
+    void emit(const VectorStep& step, const Range& lines);
+    State state_for(const VectorStep& step, const Range& lines) const;
+    uint32_t address_of(const VectorStep& step, const VectorRef& ref, const Range& lines) const;
+    isa::Words words_of(const VectorStep& step, const Range& lines) const;
     template <class Instruction>
-    void add(const Instruction& instruction, std::initializer_list<Access> accesses);
-    Access params() const;
+    Instruction with_chain(const VectorStep& step, const Range& lines) const;
 
     CoreEmitter& core_;
     const size_t index_;
     const Kernel& kernel_;
+    const VectorWork& work_;
     const CorePlan& share_;
     size_t chunk_ = 0;
 };

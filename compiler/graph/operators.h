@@ -28,12 +28,10 @@ struct AttributeSpec {
 
 /// Which kind of kernel an operator becomes. The lowering has one function for each.
 enum class LoweringKind : uint8_t {
-    kMatmul,       ///< products on the arrays
-    kElementwise,  ///< one pass of the vector unit over its elements
-    kPool,         ///< windows in the vector unit
-    kSoftmax,
-    kAlias,  ///< the same bytes under another shape
-    kEdge,   ///< nothing: the output's values come from elsewhere
+    kMatmul,  ///< products on the arrays
+    kVector,  ///< steps of the vector unit
+    kAlias,   ///< the same bytes under another shape
+    kEdge,    ///< nothing: the output's values come from elsewhere
 };
 
 /// Sizes of one run of a node. A product is (m x k) x (k x n), `groups` of them, the batch in m;

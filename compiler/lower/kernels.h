@@ -10,6 +10,7 @@
 #include "arch/numerics.h"
 #include "compiler/graph/graph.h"
 #include "compiler/lower/quantise.h"
+#include "compiler/lower/vector_work.h"
 
 namespace tandem::compiler {
 
@@ -22,34 +23,6 @@ struct Value {
     uint64_t bytes = 0;
     bool is_input = false, is_output = false;  ///< of the graph
     Memory home = Memory::kHost;               ///< of a graph input or output
-};
-
-/// How a kernel moves over images; every size as the graph has it. A matrix product reads images of
-/// one pixel.
-struct ImageWindow {
-    uint64_t images = 1;
-    uint64_t in_h = 1, in_w = 1;
-    uint64_t channels = 1;  ///< of a pixel
-    uint64_t kernel_h = 1, kernel_w = 1;
-    uint64_t stride_h = 1, stride_w = 1;
-    uint64_t dilation_h = 1, dilation_w = 1;
-    uint64_t pad_top = 0, pad_left = 0;
-    uint64_t out_h = 1, out_w = 1;
-    uint32_t element_bytes = 1;
-    int8_t pad_value = 0;
-
-    /// Output rows of an image are lines; work is shared out in lines.
-    uint64_t lines() const { return images * out_h; }
-    uint64_t rows() const { return lines() * out_w; }
-    uint64_t pixel_bytes() const { return channels * element_bytes; }
-    uint64_t in_line_bytes() const { return in_w * pixel_bytes(); }
-    uint64_t image_bytes() const { return in_h * in_line_bytes(); }
-    /// Every output position reads the pixel at its own place and no other: input and output rows
-    /// are the same ones, and K can be cut anywhere.
-    bool one_to_one() const {
-        return kernel_h == 1 && kernel_w == 1 && stride_h == 1 && stride_w == 1 && pad_top == 0 &&
-               pad_left == 0 && in_h == out_h && in_w == out_w;
-    }
 };
 
 /// One weight matrix and the channels that its window reads.
@@ -73,29 +46,6 @@ struct MatmulWork {
     std::vector<MatmulGroup> groups;
 };
 
-/// Sum of two values, element by element; of one with itself.
-struct AddWork {
-    uint64_t elements = 0;
-};
-
-enum class PoolKind : uint8_t { kMax = 0, kAverage = 1, kMean = 2 };
-
-struct PoolWork {
-    ImageWindow window;
-    PoolKind kind = PoolKind::kMax;
-    OutputRange range;
-};
-
-/// One pass of the vector unit that leaves the elements as they are.
-struct CopyWork {
-    uint64_t elements = 0;
-};
-
-struct SoftmaxWork {
-    uint64_t rows = 0;
-    uint32_t cols = 0;
-};
-
 /// The output is another tensor, with values of its own; it takes the input's place.
 struct EdgeWork {};
 
@@ -109,7 +59,7 @@ struct Kernel {
     std::string text;  ///< file and describe() of the node, for messages
     std::vector<ValueId> inputs;
     ValueId output = 0;
-    std::variant<MatmulWork, AddWork, PoolWork, CopyWork, SoftmaxWork, EdgeWork, AliasWork> work;
+    std::variant<MatmulWork, VectorWork, EdgeWork, AliasWork> work;
     uint64_t params_bytes = 0;  ///< of the block that the vector unit reads; 0: none
     /// Of a product: all channels have the same parameters, so that the block is one column tile's.
     bool params_uniform = false;
@@ -118,6 +68,12 @@ struct Kernel {
     uint64_t macs = 0;  ///< useful ones, whole batch, all repeats
 
     const MatmulWork* matmul() const { return std::get_if<MatmulWork>(&work); }
+    const VectorWork* vector() const { return std::get_if<VectorWork>(&work); }
+    /// Null: lines are not those of images.
+    const ImageWindow* window() const {
+        if (matmul() != nullptr) return &matmul()->window;
+        return vector() != nullptr && vector()->window ? &*vector()->window : nullptr;
+    }
     bool is_alias() const { return std::holds_alternative<AliasWork>(work); }
     bool is_edge() const { return std::holds_alternative<EdgeWork>(work); }
 };

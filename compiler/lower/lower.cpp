@@ -8,19 +8,12 @@
 
 #include "base/error.h"
 #include "compiler/graph/operators.h"
+#include "compiler/lower/vector_steps.h"
 #include "compiler/lower/weight_matrices.h"
 
 namespace tandem::compiler {
 
 namespace {
-
-/// The bytes of one value or of a range of values.
-template <class T>
-std::vector<uint8_t> bytes_of(const T* values, size_t count) {
-    std::vector<uint8_t> bytes(count * sizeof(T));
-    std::memcpy(bytes.data(), values, bytes.size());
-    return bytes;
-}
 
 class Lowering {
   public:
@@ -99,14 +92,8 @@ class Lowering {
             case LoweringKind::kMatmul:
                 lower_matmul();
                 break;
-            case LoweringKind::kElementwise:
-                lower_elementwise();
-                break;
-            case LoweringKind::kPool:
-                lower_pool();
-                break;
-            case LoweringKind::kSoftmax:
-                lower_softmax();
+            case LoweringKind::kVector:
+                lower_vector();
                 break;
             case LoweringKind::kAlias:
                 take_inputs(1);
@@ -139,30 +126,11 @@ class Lowering {
         }
     }
 
-    /// Over the whole batch; a product's rows are images of one pixel.
-    ImageWindow image_window(const Tensor& input, const Shape& output,
-                             const WindowAttributes& a) const {
-        ImageWindow w;
-        w.images = batched(static_cast<uint64_t>(input.shape[0]));
-        w.in_h = static_cast<uint64_t>(input.shape[1]);
-        w.in_w = static_cast<uint64_t>(input.shape[2]);
-        w.channels = static_cast<uint64_t>(input.shape[3]);
-        w.kernel_h = static_cast<uint64_t>(a.kernel_h);
-        w.kernel_w = static_cast<uint64_t>(a.kernel_w);
-        w.stride_h = static_cast<uint64_t>(a.stride_h);
-        w.stride_w = static_cast<uint64_t>(a.stride_w);
-        w.dilation_h = static_cast<uint64_t>(a.dilation_h);
-        w.dilation_w = static_cast<uint64_t>(a.dilation_w);
-        w.pad_top = static_cast<uint64_t>(a.pad_top);
-        w.pad_left = static_cast<uint64_t>(a.pad_left);
-        w.out_h = static_cast<uint64_t>(output[1]);
-        w.out_w = static_cast<uint64_t>(output[2]);
-        w.element_bytes = input.type == ElementType::kBf16 ? 2 : 1;
-        if (!input.quantization.zero_points.empty())
-            w.pad_value = static_cast<int8_t>(input.zero_point());
-        return w;
+    LoweredNode view() const {
+        return {graph_, *node_, result_.batch, result_.rounding, result_.has_data, current_.text};
     }
 
+    /// A product's rows are images of one pixel.
     ImageWindow row_window(uint64_t rows, uint64_t k) const {
         ImageWindow w;
         w.images = rows;
@@ -182,11 +150,11 @@ class Lowering {
         MatmulWork work;
         work.passes = static_cast<uint32_t>(sizes.passes);
         if (node_->op == Operator::kConv2d) {
-            work.window = image_window(in(), out().shape, window(graph_, *node_));
+            work.window = view().image_window(out().shape);
             work.out_channels = extent(0);
             work.groups = conv_groups(work.window, weights(), extent(0), extent(3));
         } else if (node_->op == Operator::kDepthwiseConv2d) {
-            work.window = image_window(in(), out().shape, window(graph_, *node_));
+            work.window = view().image_window(out().shape);
             work.out_channels = extent(3);
             work.groups = depthwise_groups(
                 work.window, weights(),
@@ -234,65 +202,12 @@ class Lowering {
         current_.params = bytes_of(params.data(), channels);
     }
 
-    /// The first elements are the output: of one sample, there is no telling of several.
-    void refuse_batch_of_shrinking() const {
-        if (result_.batch != 1 && in().elements() != out().elements())
-            throw UserError(current_.text +
-                            ": expected batch 1, or an output as large as the input, "
-                            "found batch " +
-                            std::to_string(result_.batch));
-    }
-
-    void lower_elementwise() {
-        refuse_batch_of_shrinking();
-        take_inputs(node_->op == Operator::kAdd ? 2 : 1);
-        const Tensor& second = node_->op == Operator::kAdd ? in(1) : in();
-        current_.work = AddWork{batched(in().elements())};
-        current_.params_bytes = sizeof(numerics::AddParams);
-        if (!result_.has_data) return;
-        const auto params = add_params(in(), second, out(), activation(*node_), result_.rounding);
-        current_.params = bytes_of(&params, 1);
-    }
-
-    void lower_pool() {
-        take_inputs(1);
-        if (node_->op == Operator::kPool) {
-            refuse_batch_of_shrinking();
-            current_.work = CopyWork{batched(in().elements())};
-            return;
-        }
-        PoolWork work;
-        const bool mean = node_->op == Operator::kMean;
-        const WindowAttributes w = window(graph_, *node_);
-        const auto& s = in().shape;
-        work.window = image_window(in(), mean ? Shape{s[0], 1, 1, s[3]} : out().shape, w);
-        work.kind = mean                                ? PoolKind::kMean
-                    : node_->op == Operator::kMaxPool2d ? PoolKind::kMax
-                                                        : PoolKind::kAverage;
-        if (!out().quantization.scales.empty())
-            work.range = output_range(out(), activation(*node_), result_.rounding);
-        if (mean) add_mean_params(static_cast<uint32_t>(s[1] * s[2]));
-        current_.work = work;
-    }
-
-    void add_mean_params(uint32_t count) {
-        current_.params_bytes = sizeof(numerics::ChannelParams);
-        if (!result_.has_data) return;
-        const Multiplier m = mean_multiplier(in().scale(), out().scale(), count, result_.rounding);
-        const numerics::ChannelParams params{-in().zero_point() * static_cast<int32_t>(count),
-                                             m.value, m.shift};
-        current_.params = bytes_of(&params, 1);
-    }
-
-    void lower_softmax() {
-        take_inputs(1);
-        const auto cols = static_cast<uint32_t>(in().shape.back());
-        current_.params_bytes = 256 * sizeof(float);
-        if (result_.has_data) {
-            const auto table = softmax_table(in().scale(), real_attribute(*node_, "beta"));
-            current_.params = bytes_of(table.data(), table.size());
-        }
-        current_.work = SoftmaxWork{batched(in().elements() / cols), cols};
+    void lower_vector() {
+        take_inputs(node_->inputs.size());
+        VectorKernel kernel = lower_to_vector(view());
+        current_.work = std::move(kernel.work);
+        current_.params_bytes = kernel.params_bytes;
+        current_.params = std::move(kernel.params);
     }
 
     const Graph& graph_;

@@ -70,30 +70,13 @@ OutputRange output_range(const Tensor& tensor, Activation activation, Rounding r
     return {zero, -128, 127};
 }
 
-numerics::AddParams add_params(const Tensor& a, const Tensor& b, const Tensor& out,
-                               Activation activation, Rounding rounding) {
-    Multiplier from_a, from_b, to_out;
-    if (rounding == Rounding::kSingle) {
-        from_a = fp32_multiplier(a.scale() / out.scale());
-        from_b = fp32_multiplier(b.scale() / out.scale());
-    } else {
-        const double twice_largest = 2.0 * std::max(a.scale(), b.scale());
-        from_a = quantise_q31(a.scale() / twice_largest);
-        from_b = quantise_q31(b.scale() / twice_largest);
-        to_out = quantise_q31(twice_largest / (0x1p20 * out.scale()));
-    }
-    const OutputRange range = output_range(out, activation, rounding);
-    return {.zero_a = a.zero_point(),
-            .zero_b = b.zero_point(),
-            .zero_out = range.zero_point,
-            .multiplier_a = from_a.value,
-            .shift_a = from_a.shift,
-            .multiplier_b = from_b.value,
-            .shift_b = from_b.shift,
-            .multiplier_out = to_out.value,
-            .shift_out = to_out.shift,
-            .clamp_min = range.low,
-            .clamp_max = range.high};
+AddFactors add_factors(const Tensor& a, const Tensor& b, const Tensor& out, Rounding rounding) {
+    if (rounding == Rounding::kSingle)
+        return {
+            fp32_multiplier(a.scale() / out.scale()), fp32_multiplier(b.scale() / out.scale()), {}};
+    const double twice_largest = 2.0 * std::max(a.scale(), b.scale());
+    return {quantise_q31(a.scale() / twice_largest), quantise_q31(b.scale() / twice_largest),
+            quantise_q31(twice_largest / (0x1p20 * out.scale()))};
 }
 
 std::array<float, 256> softmax_table(float scale, float beta) {

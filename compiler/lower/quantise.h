@@ -36,8 +36,12 @@ struct OutputRange {
 /// Zero point of a tensor, and the int8 values that its fused activation lets through.
 OutputRange output_range(const Tensor& tensor, Activation activation, Rounding rounding);
 
-numerics::AddParams add_params(const Tensor& a, const Tensor& b, const Tensor& out,
-                               Activation activation, Rounding rounding);
+/// Of a quantised sum: single takes a and b to the output's scale; gemmlowp, 20 bits further left,
+/// to twice the larger one of their scales, and the sum from there to the output's.
+struct AddFactors {
+    Multiplier a, b, out;
+};
+AddFactors add_factors(const Tensor& a, const Tensor& b, const Tensor& out, Rounding rounding);
 
 /// exp(-beta * scale * d) for d = 0 to 255.
 std::array<float, 256> softmax_table(float scale, float beta);

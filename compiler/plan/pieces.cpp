@@ -44,7 +44,6 @@ class PieceCutter {
 
   private:
     Range input(const Range& lines) const { return operand_of_lines(kernel_, graph_, 0, lines); }
-    uint64_t operands() const { return kernel_.inputs.size(); }
 
     /// Bytes of a line of the result on this core.
     uint64_t out_line_bytes() const {
@@ -167,21 +166,19 @@ class PieceCutter {
         }
     }
 
-    const ImageWindow* window() const {
-        if (const auto* pool = std::get_if<PoolWork>(&kernel_.work)) return &pool->window;
-        return kernel_.matmul() != nullptr ? &kernel_.matmul()->window : nullptr;
+    uint64_t lines_per_image() const {
+        return kernel_.window() != nullptr ? kernel_.window()->out_h : 1;
     }
-    uint64_t lines_per_image() const { return window() != nullptr ? window()->out_h : 1; }
 
     void add_chunk(uint64_t begin, uint64_t end) {
         const Range lines{begin, end};
         share_.chunks.push_back({lines, input(lines)});
     }
 
-    /// An upper bound of what a chunk of so many lines reads, wherever it begins.
-    uint64_t largest_input(uint64_t lines) const {
-        const ImageWindow* w = window();
-        if (w == nullptr) return input({0, lines}).size();
+    /// An upper bound of what a chunk of so many lines reads of an operand, wherever it begins.
+    uint64_t largest_input(uint64_t lines, size_t operand = 0) const {
+        const ImageWindow* w = operand == 0 ? kernel_.window() : nullptr;
+        if (w == nullptr) return operand_of_lines(kernel_, graph_, operand, {0, lines}).size();
         const uint64_t passes = kernel_.matmul() != nullptr ? kernel_.matmul()->passes : 1;
         if (lines >= w->out_h) return lines / w->out_h * w->image_bytes() * passes;
         const uint64_t reach = (w->kernel_h - 1) * w->dilation_h + 1;
@@ -251,34 +248,32 @@ class PieceCutter {
                1;
     }
 
-    /// Everything in the buffer, or pieces of lines with room for two of all that moves.
+    /// Everything at once, or pieces of lines with room for two of all that moves.
     bool cut_vector() {
-        make_chunks(share_.lines.size());
-        if (request_.in_stays && request_.out_stays) return true;
         share_.in = request_.in_stays ? Way::kStays : Way::kChunks;
         share_.out = request_.out_stays ? Way::kStays : Way::kChunks;
-        const auto in_bytes = [&](uint64_t lines) {
-            return request_.in_stays ? 0 : aligned(largest_input(lines)) * operands();
-        };
-        const auto out_bytes = [&](uint64_t lines) {
-            return request_.out_stays ? 0 : aligned(result_bytes(lines));
-        };
-        const uint64_t low = most_lines([&](uint64_t lines) {
-            return 2 * (in_bytes(lines) + out_bytes(lines)) <= request_.room;
+        const uint64_t most = most_lines([&](uint64_t lines) {
+            place_piece(lines);
+            return 2 * (share_.in_piece + share_.out_piece) + share_.scratch_bytes <= request_.room;
         });
-        if (low == 0) return false;
-        make_chunks(low);
-        share_.in_piece = in_bytes(low);
-        share_.out_piece = out_bytes(low);
+        if (most == 0) return false;
+        make_chunks(most);
+        place_piece(most);
         return true;
     }
 
-    /// Of so many lines, also those beyond an output that is smaller than its input.
-    uint64_t result_bytes(uint64_t lines) const {
-        const uint64_t out = output_of_lines(kernel_, graph_, {0, lines}).size();
-        const bool elementwise = std::holds_alternative<AddWork>(kernel_.work) ||
-                                 std::holds_alternative<CopyWork>(kernel_.work);
-        return elementwise ? std::max(out, largest_input(lines)) : out;
+    /// Sizes of a chunk of so many lines.
+    void place_piece(uint64_t lines) {
+        share_.in_places.clear();
+        share_.in_piece = share_.out_piece = 0;
+        for (size_t i = 0; !request_.in_stays && i < kernel_.inputs.size(); ++i) {
+            share_.in_places.push_back(share_.in_piece);
+            share_.in_piece += aligned(largest_input(lines, i));
+        }
+        if (!request_.out_stays)
+            share_.out_piece = aligned(result_room(kernel_, graph_, {0, lines}));
+        const VectorWork& work = *kernel_.vector();
+        share_.scratch_bytes = scratch_offset(work, work.scratch_line_bytes.size(), lines);
     }
 
     const Kernel& kernel_;

@@ -123,8 +123,7 @@ class Planner {
     /// Whole images where there are enough of them, so that no core reads another one's.
     Range lines_of_core(const Kernel& kernel, uint64_t lines, uint32_t core) const {
         uint64_t unit = 1;
-        if (const MatmulWork* work = kernel.matmul()) unit = work->window.out_h;
-        if (const auto* pool = std::get_if<PoolWork>(&kernel.work)) unit = pool->window.out_h;
+        if (const ImageWindow* window = kernel.window()) unit = window->out_h;
         if (unit == 1 && kernel.matmul() == nullptr) unit = elements_of_image(kernel, lines);
         if (lines / unit < options_.cores) unit = 1;
         const uint64_t count = lines / unit;
@@ -194,15 +193,11 @@ class Planner {
     uint64_t bytes_in_buffer(size_t v) const {
         uint64_t bytes = 0;
         for (const Range& part : plan_.values[v].parts) bytes = std::max(bytes, part.size());
-        // A pass over more elements than it leaves needs room for all of them.
-        if (uses_[v].maker) {
-            const Kernel& kernel = graph_.kernels[*uses_[v].maker];
-            const bool passes = std::holds_alternative<AddWork>(kernel.work) ||
-                                std::holds_alternative<CopyWork>(kernel.work);
-            if (passes)
-                for (uint32_t c = 0; c < options_.cores; ++c)
-                    bytes = std::max(bytes, read_by(*uses_[v].maker, 0, c).size());
-        }
+        // A pass over more lines than it leaves needs room for all of them.
+        if (uses_[v].maker && graph_.kernels[*uses_[v].maker].vector() != nullptr)
+            for (const CorePlan& share : plan_.kernels[*uses_[v].maker].cores)
+                bytes = std::max(bytes,
+                                 result_room(graph_.kernels[*uses_[v].maker], graph_, share.lines));
         return aligned(bytes, kBufferAlignment);
     }
 
@@ -321,21 +316,27 @@ class Planner {
                  ++k)
                 live[k] += item.bytes;
         for (size_t k = 0; k < kernels(); ++k) {
-            uint64_t in = 0, out = 0;
+            Areas areas;
             const uint64_t room = available() - std::min(available(), live[k]);
-            if (!cut(k, room, in, out)) {
+            if (!cut(k, room, areas)) {
                 failed_ = k;
                 needed_ = 0;
                 left_ = room;
                 return false;
             }
-            items.push_back({aligned(in, kBufferAlignment), k, k, 0});
-            items.push_back({aligned(out, kBufferAlignment), k, k, 0});
+            for (const uint64_t bytes : {areas.in, areas.out, areas.scratch})
+                items.push_back({aligned(bytes, kBufferAlignment), k, k, 0});
         }
         return true;
     }
 
-    bool cut(size_t k, uint64_t room, uint64_t& in, uint64_t& out) {
+    /// Bytes of what goes through a kernel.
+    struct Areas {
+        uint64_t in = 0, out = 0, scratch = 0;
+        uint64_t all() const { return in + out + scratch; }
+    };
+
+    bool cut(size_t k, uint64_t room, Areas& areas) {
         const Kernel& kernel = graph_.kernels[k];
         if (kernel.is_alias() || kernel.is_edge()) return true;
         PieceRequest request;
@@ -346,26 +347,28 @@ class Planner {
         // The areas are as large as those of the core that needs most, of what comes and of what
         // leaves, which need not be the same core.
         for (request.room = room;;) {
-            in = out = 0;
+            areas = {};
             for (CorePlan& share : plan_.kernels[k].cores) {
                 if (!cut_into_pieces(kernel, graph_, plan_.kernels[k].tiles, chip_, request, share))
                     return false;
-                in = std::max(in, in_area_bytes(share));
-                out = std::max(out, out_area_bytes(share, chip_));
+                areas.in = std::max(areas.in, in_area_bytes(share));
+                areas.out = std::max(areas.out, out_area_bytes(share, chip_));
+                areas.scratch = std::max(areas.scratch, share.scratch_bytes);
             }
-            if (in + out <= room) return true;
-            request.room -= std::min(request.room, in + out - room);
+            if (areas.all() <= room) return true;
+            request.room -= std::min(request.room, areas.all() - room);
         }
     }
 
     /// The least into which the kernel's pieces fit, `too_little` being less.
     uint64_t least_room(size_t k, uint64_t too_little) {
         constexpr uint64_t kMost = uint64_t{1} << 40;
-        uint64_t in = 0, out = 0, enough = std::max<uint64_t>(too_little, 1);
-        while (enough < kMost && !cut(k, enough, in, out)) enough *= 2;
+        Areas areas;
+        uint64_t enough = std::max<uint64_t>(too_little, 1);
+        while (enough < kMost && !cut(k, enough, areas)) enough *= 2;
         while (enough - too_little > 1) {
             const uint64_t middle = too_little + (enough - too_little) / 2;
-            (cut(k, middle, in, out) ? enough : too_little) = middle;
+            (cut(k, middle, areas) ? enough : too_little) = middle;
         }
         return enough;
     }
@@ -388,8 +391,9 @@ class Planner {
                     plan_.params_base + static_cast<uint32_t>(kernel.params_offset);
         next = areas;
         for (KernelPlan& kernel : plan_.kernels) {
-            const uint32_t in = address(), out = address();
-            for (CorePlan& share : kernel.cores) share.in_area = in, share.out_area = out;
+            const uint32_t in = address(), out = address(), scratch = address();
+            for (CorePlan& share : kernel.cores)
+                share.in_area = in, share.out_area = out, share.scratch_area = scratch;
         }
     }
 

@@ -63,8 +63,7 @@ enum class Way : uint8_t {
     kWaves,   ///< out: each wave by itself
 };
 
-/// One core's share of a kernel. Lines count output rows of images; of elementwise kernels
-/// elements, of softmax rows.
+/// One core's share of a kernel, in lines: output rows of images, or what VectorWork says.
 struct CorePlan {
     Range lines;
     Range tiles;  ///< column tiles of a product
@@ -74,6 +73,9 @@ struct CorePlan {
     uint32_t block_rows = 0;    ///< most rows of a block
     uint32_t in_area = 0, out_area = 0;    ///< addresses of what goes through
     uint64_t in_piece = 0, out_piece = 0;  ///< bytes of one of the areas' places
+    std::vector<uint64_t> in_places;       ///< of each operand within a piece; of vector kernels
+    uint32_t scratch_area = 0;             ///< its address
+    uint64_t scratch_bytes = 0;            ///< for the longest chunk
 };
 
 struct KernelPlan {
@@ -129,6 +131,20 @@ Range output_of_lines(const Kernel& kernel, const KernelGraph& graph, const Rang
 /// What they read of an operand.
 Range operand_of_lines(const Kernel& kernel, const KernelGraph& graph, size_t operand,
                        const Range& lines);
+/// Bytes that the kernel writes for them: more than output_of_lines() if the output is shorter than
+/// its lines.
+uint64_t result_room(const Kernel& kernel, const KernelGraph& graph, const Range& lines);
+/// Bytes of the first `count` scratch memories of a kernel, for a chunk of so many lines.
+uint64_t scratch_offset(const VectorWork& work, size_t count, uint64_t lines);
+
+/// A chunk of an image kernel as images of its own.
+struct ChunkImages {
+    uint64_t images = 1;
+    uint64_t in_rows = 1, out_rows = 1;
+    uint64_t above = 0;  ///< rows of padding above
+};
+ChunkImages chunk_images(const ImageWindow& window, const Chunk& chunk);
+
 /// Lines of the whole kernel.
 uint64_t lines_of(const Kernel& kernel);
 

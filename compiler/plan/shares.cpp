@@ -4,26 +4,14 @@
 #include <numeric>
 
 #include "base/divide.h"
+#include "compiler/plan/buffer.h"
 #include "compiler/plan/plan.h"
 
 namespace tandem::compiler {
 
-namespace {
-
-const ImageWindow* window_of(const Kernel& kernel) {
-    if (const auto* matmul = std::get_if<MatmulWork>(&kernel.work)) return &matmul->window;
-    if (const auto* pool = std::get_if<PoolWork>(&kernel.work)) return &pool->window;
-    return nullptr;
-}
-
-}  // namespace
-
 uint64_t lines_of(const Kernel& kernel) {
-    if (const ImageWindow* window = window_of(kernel)) return window->lines();
-    if (const auto* add = std::get_if<AddWork>(&kernel.work)) return add->elements;
-    if (const auto* copy = std::get_if<CopyWork>(&kernel.work)) return copy->elements;
-    if (const auto* softmax = std::get_if<SoftmaxWork>(&kernel.work)) return softmax->rows;
-    return 0;
+    if (const MatmulWork* matmul = kernel.matmul()) return matmul->window.lines();
+    return kernel.vector() != nullptr ? kernel.vector()->lines : 0;
 }
 
 Range input_of_lines(const ImageWindow& w, const Range& lines) {
@@ -46,29 +34,53 @@ Range input_of_lines(const ImageWindow& w, const Range& lines) {
 }
 
 Range output_of_lines(const Kernel& kernel, const KernelGraph& graph, const Range& lines) {
-    const uint64_t total = graph.values[kernel.output].bytes, count = lines_of(kernel);
-    if (lines.empty() || count == 0) return {};
-    if (window_of(kernel) == nullptr && !std::holds_alternative<SoftmaxWork>(kernel.work)) {
-        // The first elements are the output, which may be smaller.
-        const uint64_t element = std::max<uint64_t>(
-            1, graph.values[kernel.inputs[0]].bytes / std::max<uint64_t>(count, 1));
-        return {std::min(lines.begin * element, total), std::min(lines.end * element, total)};
-    }
-    const uint64_t line_bytes = total / count;
-    return {lines.begin * line_bytes, lines.end * line_bytes};
+    const uint64_t total = graph.values[kernel.output].bytes;
+    if (lines.empty()) return {};
+    const VectorWork* vector = kernel.vector();
+    const uint64_t line_bytes =
+        vector != nullptr ? vector->output_line_bytes : total / lines_of(kernel);
+    return {std::min(lines.begin * line_bytes, total), std::min(lines.end * line_bytes, total)};
 }
 
 Range operand_of_lines(const Kernel& kernel, const KernelGraph& graph, size_t operand,
                        const Range& lines) {
     if (lines.empty()) return {};
-    if (const auto* matmul = kernel.matmul(); matmul != nullptr && matmul->passes > 1) {
+    if (const MatmulWork* matmul = kernel.matmul()) {
         // Bytes of one pass, times the passes.
         const Range one = input_of_lines(matmul->window, lines);
         return {one.begin * matmul->passes, one.end * matmul->passes};
     }
-    if (const ImageWindow* window = window_of(kernel)) return input_of_lines(*window, lines);
-    const uint64_t line_bytes = graph.values[kernel.inputs[operand]].bytes / lines_of(kernel);
+    const VectorWork& work = *kernel.vector();
+    if (work.window && operand == 0) return input_of_lines(*work.window, lines);
+    const uint64_t line_bytes = work.input_line_bytes[operand];
+    if (line_bytes == 0) return {0, graph.values[kernel.inputs[operand]].bytes};
     return {lines.begin * line_bytes, lines.end * line_bytes};
+}
+
+ChunkImages chunk_images(const ImageWindow& w, const Chunk& chunk) {
+    const uint64_t first = chunk.lines.begin % w.out_h;
+    const uint64_t images = chunk.lines.size() / w.out_h;
+    if (first == 0 && chunk.lines.size() % w.out_h == 0)
+        return {images, w.in_h, w.out_h, w.pad_top};
+    // A part of an image is an image of its own; what lies above it is there or is padding.
+    uint64_t above = w.pad_top - std::min(w.pad_top, first * w.stride_h);
+    // Below the image there is nothing but padding, which may as well lie above it.
+    if (first * w.stride_h >= w.pad_top + w.in_h)
+        above = (chunk.lines.size() - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation_h + 1;
+    return {1, chunk.input.size() / w.in_line_bytes(), chunk.lines.size(), above};
+}
+
+uint64_t result_room(const Kernel& kernel, const KernelGraph& graph, const Range& lines) {
+    if (kernel.vector() != nullptr) return lines.size() * kernel.vector()->output_line_bytes;
+    return output_of_lines(kernel, graph, lines).size();
+}
+
+uint64_t scratch_offset(const VectorWork& work, size_t count, uint64_t lines) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; ++i)
+        bytes += base::divide_up(lines * work.scratch_line_bytes[i], kBufferAlignment) *
+                 kBufferAlignment;
+    return bytes;
 }
 
 uint64_t row_blocks(uint64_t rows, uint64_t tiles, uint32_t block_rows,

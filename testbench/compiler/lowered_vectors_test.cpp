@@ -5,10 +5,10 @@
 
 #include <cstring>
 
-#include "compiler/data.h"
+#include "compiler/lower/vector_lowerings.h"
 #include "compiler/lower/weight_matrices.h"
+#include "testbench/compiler/kernel_run.h"
 #include "testbench/compiler/kernel_vectors.h"
-#include "testbench/compiler/machine_run.h"
 #include "testbench/compiler/model_data.h"
 #include "testbench/compiler/test_chips.h"
 
@@ -17,10 +17,7 @@ namespace {
 
 using compiler::ImageWindow;
 using compiler::Kernel;
-using compiler::KernelGraph;
 using compiler::MatmulWork;
-using compiler::PoolKind;
-using compiler::PoolWork;
 
 ImageWindow image_window(const NaiveWindow& n, int32_t pad_value) {
     const auto size = [](int value) { return static_cast<uint64_t>(value); };
@@ -55,42 +52,35 @@ Kernel matmul_kernel(MatmulWork work, const NaiveOutput& output, int32_t input_z
     return kernel;
 }
 
-/// One kernel between one input and one output, on all cores of the chip.
-Int8s run(const arch::ChipConfig& chip, Kernel kernel, const Int8s& input, size_t output_bytes) {
-    constexpr uint64_t kData = compiler::kStreamDataBase, kIn = 1u << 20, kOut = 2u << 20;
-    compiler::Planned planned;
-    planned.chip = chip;
-    KernelGraph& graph = planned.kernels;
-    graph.file = "vector";
-    graph.rounding = numerics::Rounding::kGemmlowp;
-    graph.has_data = true;
-    graph.values.resize(2);
-    graph.values[0].bytes = input.size();
-    graph.values[0].is_input = true;
-    graph.values[1].bytes = output_bytes;
-    graph.values[1].is_output = true;
-    graph.inputs = {0};
-    graph.outputs = {1};
-    kernel.inputs = {0};
-    kernel.output = 1;
-    graph.kernels.push_back(std::move(kernel));
-    compiler::PlanOptions options;
-    options.cores = chip.cores;
-    options.memory_base = kData;
-    planned.plan = compiler::make_plan(graph, chip, options);
-    compiler::StreamedProgram stream(planned);
-    const auto programs = programs_of(stream);
-    Setting setting;
-    setting.scalars[1] = kData, setting.scalars[2] = kIn, setting.scalars[3] = kOut;
-    Region data{kData, compiler::make_data(planned).front().bytes};
-    data.bytes.resize(planned.plan.memory_bytes);
-    setting.device.push_back(std::move(data));
-    setting.host.push_back({kIn, {input.begin(), input.end()}});
-    setting.host.push_back({kOut, std::vector<uint8_t>(output_bytes)});
-    IsaInterpreter machine(chip, programs, setting, Order::number(2));
-    machine.run();
-    const uint8_t* from = machine.host().at(kOut, output_bytes);
-    return {from, from + output_bytes};
+/// Padding as the file has it, which need not be what the output's extents say.
+Kernel pool_kernel(compiler::Operator op, const KernelVector& v) {
+    const NaiveWindow w = v.window(true);
+    compiler::Graph graph;
+    const auto image = [](int images, int h, int w, int c) {
+        compiler::Tensor tensor;
+        tensor.shape = {images, h, w, c};
+        tensor.quantization = {{1.0f}, {0}, 0};
+        return tensor;
+    };
+    graph.tensors = {image(w.batch, w.in_h, w.in_w, w.in_c),
+                     image(w.batch, w.out_h, w.out_w, w.in_c)};
+    compiler::Node node;
+    node.op = op;
+    node.inputs = {0}, node.outputs = {1};
+    node.attributes["filter"] = std::vector<int64_t>{w.kernel_h, w.kernel_w};
+    compiler::WindowAttributes attributes;
+    attributes.stride_h = w.stride_h, attributes.stride_w = w.stride_w;
+    attributes.pad_top = w.pad_top, attributes.pad_left = w.pad_left;
+    compiler::set_window(node, attributes);
+    compiler::VectorKernel lowered =
+        compiler::lower_to_vector({graph, node, 1, numerics::Rounding::kGemmlowp, true, "a pool"});
+    Kernel kernel;
+    compiler::VectorStep& step = lowered.work.steps.at(0);
+    step.clamp_min = v.number("ACTIVATION_MIN"), step.clamp_max = v.number("ACTIVATION_MAX");
+    kernel.work = std::move(lowered.work);
+    kernel.params_bytes = lowered.params_bytes;
+    kernel.params = std::move(lowered.params);
+    return kernel;
 }
 
 const uint8_t* bytes_of(const Int8s& weights) {
@@ -122,7 +112,7 @@ TEST_P(LoweredVectors, ConvolutionsAreExact) {
         const auto kernel =
             matmul_kernel(op, v.output(out_c), v.input_zero(), v.numbers({"biases"}));
         const Int8s input = v.bytes({"input"});
-        EXPECT_EQ(run(chip(), kernel, input, expected.size()), expected) << name;
+        EXPECT_EQ(run_kernel(chip(), kernel, {input}, expected.size()), expected) << name;
     }
 }
 
@@ -142,7 +132,7 @@ TEST_P(LoweredVectors, DepthwiseConvolutionsAreExact) {
             matmul_kernel(op, v.output(out_c), v.input_zero(), v.numbers({"biases"}));
         // The file of a batch of two can hold more input than its case uses.
         const Int8s input = v.bytes({"input"});
-        EXPECT_EQ(run(chip(), kernel, input, expected.size()), expected) << name;
+        EXPECT_EQ(run_kernel(chip(), kernel, {input}, expected.size()), expected) << name;
     }
 }
 
@@ -164,26 +154,20 @@ TEST_P(LoweredVectors, FullyConnectedLayersAreExact) {
         const auto kernel =
             matmul_kernel(op, v.output(out_c), v.input_zero(), v.numbers({"biases", "bias"}));
         const Int8s input = v.bytes({"input"});
-        EXPECT_EQ(run(chip(), kernel, input, expected.size()), expected) << name;
+        EXPECT_EQ(run_kernel(chip(), kernel, {input}, expected.size()), expected) << name;
     }
 }
 
 TEST_P(LoweredVectors, PoolsAreExact) {
     TANDEM_NEEDS_MODELS();
-    const auto check = [](const char* name, PoolKind kind) {
+    const auto check = [](const char* name, compiler::Operator op) {
         const KernelVector v(name);
-        const NaiveWindow w = v.window(true);
-        PoolWork op;
-        op.window = image_window(w, 0);
-        op.kind = kind;
-        op.range = {0, v.number("ACTIVATION_MIN"), v.number("ACTIVATION_MAX")};
-        Kernel kernel;
-        kernel.work = op;
         const Int8s input = v.bytes({"input_tensor"}), expected = v.bytes({"output"});
-        EXPECT_EQ(run(chip(), kernel, input, expected.size()), expected) << name;
+        EXPECT_EQ(run_kernel(chip(), pool_kernel(op, v), {input}, expected.size()), expected)
+            << name;
     };
-    for (const char* name : kAverageVectors) check(name, PoolKind::kAverage);
-    for (const char* name : kMaxVectors) check(name, PoolKind::kMax);
+    for (const char* name : kAverageVectors) check(name, compiler::Operator::kAveragePool2d);
+    for (const char* name : kMaxVectors) check(name, compiler::Operator::kMaxPool2d);
 }
 
 INSTANTIATE_TEST_SUITE_P(Arrays, LoweredVectors,

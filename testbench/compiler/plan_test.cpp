@@ -26,7 +26,8 @@ arch::ChipConfig chip_with(uint64_t unified_buffer_bytes) {
 }
 
 /// A chain of `nodes` operators over 1024 bytes each: MAX_POOL_2D has no parameters, SOFTMAX a
-/// table of 1024 bytes.
+/// table of 1024 bytes and scratch memory of 16 + 1024 + 4096 + 16.
+constexpr uint64_t kScratch = 5152;
 compiler::Graph chain(int nodes, const std::string& op) {
     std::string text = "tgraph 1\n";
     for (int i = 0; i <= nodes; ++i)
@@ -81,6 +82,8 @@ std::vector<Region> regions(const Planned& p, uint32_t core) {
             {name + " in", share.in_area, share.in_area + compiler::in_area_bytes(share), k, k});
         all.push_back({name + " out", share.out_area,
                        share.out_area + compiler::out_area_bytes(share, p.chip), k, k});
+        all.push_back({name + " scratch", share.scratch_area,
+                       share.scratch_area + share.scratch_bytes, k, k});
     }
     return all;
 }
@@ -130,9 +133,9 @@ TEST(Plan, LoadsParametersLaterWhereTheBufferIsSmall) {
         return planned.plan.prefetch_kernels;
     };
     EXPECT_EQ(prefetched(64 * 1024), 2u);
-    EXPECT_EQ(prefetched(4 * 1024), 1u);
-    EXPECT_EQ(prefetched(3 * 1024), 0u);
-    EXPECT_THROW(compiler::plan_graph(graph, chip_with(3 * 1024 - 1), {}), UserError);
+    EXPECT_EQ(prefetched(4 * 1024 + kScratch), 1u);
+    EXPECT_EQ(prefetched(3 * 1024 + kScratch), 0u);
+    EXPECT_THROW(compiler::plan_graph(graph, chip_with(3 * 1024 + kScratch - 1), {}), UserError);
 }
 
 TEST(Plan, KeepsParametersThatAreSmallBesideAWeightTile) {
@@ -142,7 +145,7 @@ TEST(Plan, KeepsParametersThatAreSmallBesideAWeightTile) {
     const auto planned = compiler::plan_graph(graph, chip, {});
     EXPECT_TRUE(planned.plan.params_stay);
     EXPECT_EQ(planned.plan.kernels[3].params_address, planned.plan.params_base + 3 * 1024);
-    chip.unified_buffer_bytes = 4096;
+    chip.unified_buffer_bytes = 4096 + kScratch;
     EXPECT_FALSE(compiler::plan_graph(graph, chip, {}).plan.params_stay);
 }
 

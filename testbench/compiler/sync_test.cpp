@@ -86,20 +86,20 @@ TEST(Sync, LetsAWriterWaitForReadersInOtherUnits) {
 
 TEST(Sync, OrdersTwoWritersOfDifferentUnits) {
     const auto h =
-        headers({step<isa::ReadHost>({writes(0, 64)}), step<isa::Softmax>({writes(0, 64)})});
+        headers({step<isa::ReadHost>({writes(0, 64)}), step<isa::Reduce>({writes(0, 64)})});
     EXPECT_NE(h[1].wait_a, 0);
 }
 
 TEST(Sync, SetsNoFlagWithinAUnit) {
     const auto h = headers(
-        {step<isa::Add>({writes(0, 64)}), step<isa::Softmax>({reads(0, 64), writes(64, 70)})});
+        {step<isa::Map>({writes(0, 64)}), step<isa::Reduce>({reads(0, 64), writes(64, 70)})});
     EXPECT_EQ(flags_of(h[0]) + flags_of(h[1]), 0);
 }
 
 TEST(Sync, SetsNoFlagForNeighbours) {
     const auto h = headers({step<isa::ReadHost>({writes(0, 64)}),
                             step<isa::Matmul>({reads(64, 70), sums(0, 8, true)}),
-                            step<isa::Add>({reads(70, 80), writes(80, 90)})});
+                            step<isa::Map>({reads(70, 80), writes(80, 90)})});
     for (const auto& header : h) EXPECT_EQ(flags_of(header), 0);
 }
 
@@ -112,7 +112,7 @@ TEST(Sync, KeepsSpacesApart) {
                                     1, 2);
     EXPECT_EQ(flags_of(arrays[0].header), 0);
     const auto cores = synchronise(
-        {step<isa::ReadHost>({writes(0, 8, 0)}), step<isa::Add>({reads(0, 8, 1)}, 1)}, 2);
+        {step<isa::ReadHost>({writes(0, 8, 0)}), step<isa::Map>({reads(0, 8, 1)}, 1)}, 2);
     EXPECT_EQ(flags_of(cores[0].header), 0);
     const auto buffer_and_memory = headers(
         {step<isa::ReadHost>({writes(0, 8)}), step<isa::WriteMemory>({memory(0, 8, true)})});
@@ -145,7 +145,7 @@ TEST(Sync, LeavesOutWhatAnotherWaitImplies) {
 }
 
 TEST(Sync, SplitsARegionThatIsPartlyOverwritten) {
-    const auto h = headers({step<isa::ReadHost>({writes(0, 64)}), step<isa::Add>({writes(16, 32)}),
+    const auto h = headers({step<isa::ReadHost>({writes(0, 64)}), step<isa::Map>({writes(16, 32)}),
                             step<isa::WriteHost>({reads(32, 48)})});
     // Of the writers, only the transfer touched bytes 32 to 47.
     EXPECT_EQ(h[2].wait_a, h[0].signal_a == h[1].wait_a ? h[0].signal_b : h[0].signal_a);
@@ -156,7 +156,7 @@ TEST(Sync, SplitsARegionThatIsPartlyOverwritten) {
 TEST(Sync, HasAFenceTakeTheWaitsThatAreTooMany) {
     const auto result = synchronise(
         {step<isa::Matmul>({reads(0, 8)}), step<isa::ReadHost>({writes(8, 16)}),
-         step<isa::WriteHost>({reads(16, 24)}), step<isa::Softmax>({reads(8, 16), writes(0, 24)})});
+         step<isa::WriteHost>({reads(16, 24)}), step<isa::Reduce>({reads(8, 16), writes(0, 24)})});
     ASSERT_EQ(result.size(), 5u);
     ASSERT_TRUE(is_fence_of(result[3], Unit::kVector));
     EXPECT_NE(result[3].header.wait_a, 0);
@@ -168,7 +168,7 @@ TEST(Sync, HasAFenceTakeTheWaitsThatAreTooMany) {
 
 TEST(Sync, HasAFenceRaiseTheSignalThatIsOneTooMany) {
     const auto result = synchronise(
-        {step<isa::Pool>({reads(64, 72), writes(0, 8)}), step<isa::Matmul>({reads(0, 8)}),
+        {step<isa::Move>({reads(64, 72), writes(0, 8)}), step<isa::Matmul>({reads(0, 8)}),
          step<isa::WriteHost>({reads(0, 8)}), step<isa::ReadHost>({writes(64, 72)})});
     ASSERT_EQ(result.size(), 5u);
     ASSERT_TRUE(is_fence_of(result[3], Unit::kVector));
@@ -179,8 +179,8 @@ TEST(Sync, HasAFenceRaiseTheSignalThatIsOneTooMany) {
 
 TEST(Sync, TakesARoomySuccessorForAThirdSignal) {
     const auto h =
-        headers({step<isa::Pool>({reads(64, 72), writes(0, 8)}), step<isa::Matmul>({reads(0, 8)}),
-                 step<isa::WriteHost>({reads(0, 8)}), step<isa::Add>({writes(200, 208)}),
+        headers({step<isa::Move>({reads(64, 72), writes(0, 8)}), step<isa::Matmul>({reads(0, 8)}),
+                 step<isa::WriteHost>({reads(0, 8)}), step<isa::Map>({writes(200, 208)}),
                  step<isa::ReadHost>({writes(64, 72)})});
     ASSERT_EQ(h.size(), 5u);
     EXPECT_NE(h[3].signal_a, 0);
@@ -228,7 +228,7 @@ TEST(Sync, LetsWritersOfASharedValueBe) {
 TEST(Sync, WaitsForStepsThatWereHandedOutLongAgo) {
     std::vector<Step> steps = {step<isa::ReadHost>({writes(0, 64)})};
     for (int64_t i = 0; i < 3 * Synchroniser::kWindow; ++i)
-        steps.push_back(step<isa::Add>({writes(200, 208)}));
+        steps.push_back(step<isa::Map>({writes(200, 208)}));
     steps.push_back(step<isa::Matmul>({reads(0, 8)}));
     const auto result = synchronise(steps);
     ASSERT_EQ(result.size(), steps.size() + 1);
@@ -244,7 +244,7 @@ TEST(Sync, NeverForgetsWhoTouchedWhat) {
     for (uint64_t i = 0; i < kPieces; ++i)
         steps.push_back(step<isa::ReadHost>({writes(2 * i, 2 * i + 1)}));
     for (int64_t i = 0; i < 2 * Synchroniser::kWindow; ++i)
-        steps.push_back(step<isa::Add>({writes(100'000, 100'008)}));
+        steps.push_back(step<isa::Map>({writes(100'000, 100'008)}));
     for (const uint64_t i : {uint64_t{0}, uint64_t{7777}, kPieces - 1}) {
         auto with_reader = steps;
         with_reader.push_back(step<isa::Matmul>({reads(2 * i, 2 * i + 1)}));
@@ -254,7 +254,7 @@ TEST(Sync, NeverForgetsWhoTouchedWhat) {
 
 TEST(Sync, NeedsNoFlagBehindItsSequencer) {
     const auto h =
-        headers({step<isa::Add>({writes(0, 8)}), step<isa::Nop>({reads(0, 8)}),
+        headers({step<isa::Map>({writes(0, 8)}), step<isa::Nop>({reads(0, 8)}),
                  step<isa::WriteHost>({reads(0, 8)}), step<isa::ReadHost>({writes(0, 8)})});
     EXPECT_EQ(h[1].wait_a, h[0].signal_a);
     EXPECT_EQ(h[1].signal_a, 0);

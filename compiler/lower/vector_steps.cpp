@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/lower/vector_steps.h"
+
+#include "compiler/lower/fit.h"
+
+namespace tandem::compiler {
+
+arch::VectorView dense(arch::VectorType type, const Extents& shape) {
+    arch::VectorView view{type, {}};
+    uint64_t stride = arch::bytes_of(type);
+    for (size_t axis = shape.size(); axis-- > 0;) {
+        view.strides[axis] = fit<int32_t>(stride, "bytes of a stride");
+        stride *= shape[axis];
+    }
+    return view;
+}
+
+arch::VectorView per_line(arch::VectorType type) {
+    return {type, {static_cast<int32_t>(arch::bytes_of(type))}};
+}
+
+VectorRef input_ref(uint32_t index, const arch::VectorView& view, int32_t zero_point) {
+    return {VectorPlace::kInput, index, 0, view, zero_point};
+}
+VectorRef output_ref(const arch::VectorView& view, int32_t zero_point) {
+    return {VectorPlace::kOutput, 0, 0, view, zero_point};
+}
+VectorRef params_ref(const arch::VectorView& view, uint64_t offset) {
+    return {VectorPlace::kParams, 0, offset, view, 0};
+}
+VectorRef scratch_ref(uint32_t index, const arch::VectorView& view, int32_t zero_point) {
+    return {VectorPlace::kScratch, index, 0, view, zero_point};
+}
+
+VectorStep map_step(const Extents& shape, Refs in, Chain chain, VectorRef out) {
+    VectorStep step;
+    step.shape = shape;
+    step.in = std::move(in);
+    step.chain = std::move(chain);
+    step.out = std::move(out);
+    return step;
+}
+
+VectorStep reduce_step(const Extents& shape, Reduction reduction, std::vector<uint8_t> axes,
+                       Refs in, Chain chain, VectorRef out) {
+    VectorStep step = map_step(shape, std::move(in), std::move(chain), std::move(out));
+    step.kind = VectorStep::Kind::kReduce;
+    step.reduction = reduction;
+    step.reduced_axes = std::move(axes);
+    return step;
+}
+
+VectorStep lookup_step(const Extents& shape, VectorRef in, VectorRef table, VectorRef out) {
+    VectorStep step = map_step(shape, {std::move(in), std::move(table)}, {}, std::move(out));
+    step.kind = VectorStep::Kind::kLookup;
+    return step;
+}
+
+VectorStep move_step(const Extents& shape, VectorRef in, VectorRef out) {
+    VectorStep step = map_step(shape, {std::move(in)}, {}, std::move(out));
+    step.kind = VectorStep::Kind::kMove;
+    return step;
+}
+
+int32_t zero_point_of(const Tensor& tensor) {
+    return tensor.quantization.zero_points.empty() ? 0 : tensor.zero_point();
+}
+
+OutputRange range_of(const LoweredNode& node) {
+    if (node.out().quantization.scales.empty()) return {};
+    return output_range(node.out(), activation(node.node), node.rounding);
+}
+
+VectorWork elementwise(const LoweredNode& node, const std::vector<uint32_t>& inputs, Chain chain,
+                       const OutputRange& range) {
+    const Extents one{1, 1, 1, 1, 1, 1};
+    VectorWork work;
+    Refs in;
+    for (const uint32_t i : inputs) {
+        const auto type = vector_type(node.in(i).type);
+        in.push_back(input_ref(i, dense(type, one), zero_point_of(node.in(i))));
+        work.input_line_bytes.resize(std::max<size_t>(work.input_line_bytes.size(), i + 1),
+                                     arch::bytes_of(type));
+    }
+    const auto type = vector_type(node.out().type);
+    VectorStep step = map_step(one, std::move(in), std::move(chain),
+                               output_ref(dense(type, one), range.zero_point));
+    step.clamp_min = range.low, step.clamp_max = range.high;
+    work.lines = node.batched(node.in().elements());
+    work.output_line_bytes = arch::bytes_of(type);
+    work.steps = {std::move(step)};
+    return work;
+}
+
+VectorWork pooled(const LoweredNode& node, Reduction reduction) {
+    const auto type = vector_type(node.in().type), out_type = vector_type(node.out().type);
+    const ImageWindow w = node.image_window(node.out().shape);
+    VectorWork work;
+    VectorStep step = reduce_step(
+        {w.images, w.out_h, w.out_w, w.kernel_h, w.kernel_w, w.channels}, reduction, {3, 4},
+        {input_ref(0, dense(type, {w.images, w.in_h, w.in_w, 1, 1, w.channels}))}, {},
+        output_ref(dense(out_type, {w.images, w.out_h, w.out_w, 1, 1, w.channels})));
+    step.taps = true;
+    const OutputRange range = range_of(node);
+    step.clamp_min = range.low, step.clamp_max = range.high;
+    work.window = w;
+    work.lines = w.lines();
+    work.input_line_bytes = {0};
+    work.output_line_bytes = w.out_w * w.channels * arch::bytes_of(out_type);
+    work.steps = {std::move(step)};
+    return work;
+}
+
+}  // namespace tandem::compiler

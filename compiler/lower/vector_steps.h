@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of which lowerings to the vector unit are made.
+#pragma once
+
+#include <cstring>
+#include <vector>
+
+#include "compiler/lower/quantise.h"
+#include "compiler/lower/vector_lowerings.h"
+
+namespace tandem::compiler {
+
+using Extents = std::array<uint64_t, arch::kVectorAxes>;
+
+/// Elements side by side in the order of `shape`, the last axis fastest.
+arch::VectorView dense(arch::VectorType type, const Extents& shape);
+/// One element for all of a line.
+arch::VectorView per_line(arch::VectorType type);
+
+VectorRef input_ref(uint32_t index, const arch::VectorView& view, int32_t zero_point = 0);
+VectorRef output_ref(const arch::VectorView& view, int32_t zero_point = 0);
+VectorRef params_ref(const arch::VectorView& view, uint64_t offset = 0);
+VectorRef scratch_ref(uint32_t index, const arch::VectorView& view, int32_t zero_point = 0);
+
+using Refs = std::vector<VectorRef>;
+VectorStep map_step(const Extents& shape, Refs in, Chain chain, VectorRef out);
+VectorStep reduce_step(const Extents& shape, Reduction reduction, std::vector<uint8_t> axes,
+                       Refs in, Chain chain, VectorRef out);
+/// `table`: 256 entries of the output's type.
+VectorStep lookup_step(const Extents& shape, VectorRef in, VectorRef table, VectorRef out);
+VectorStep move_step(const Extents& shape, VectorRef in, VectorRef out);
+
+/// 0 where the graph has none.
+int32_t zero_point_of(const Tensor& tensor);
+/// Zero point and clamp of the output; zero and all of int8 where the graph has no scales.
+OutputRange range_of(const LoweredNode& node);
+
+/// A map over all elements of the inputs that `inputs` names, which have one shape; one that is
+/// named twice is read twice. Elements are lines; the first ones of them are the output.
+VectorWork elementwise(const LoweredNode& node, const std::vector<uint32_t>& inputs, Chain chain,
+                       const OutputRange& range);
+
+/// Input 0 through the node's window, reduced over its taps.
+VectorWork pooled(const LoweredNode& node, Reduction reduction);
+
+/// The bytes of some values, for a parameter block.
+template <class T>
+std::vector<uint8_t> bytes_of(const T* values, size_t count) {
+    std::vector<uint8_t> bytes(count * sizeof(T));
+    std::memcpy(bytes.data(), values, bytes.size());
+    return bytes;
+}
+
+}  // namespace tandem::compiler
