@@ -83,6 +83,7 @@ struct ChipConfig {
         /// v1's explicit synchronisation). False: units wait for each other, issue runs ahead.
         bool layer_sync = false;
         uint32_t sync_cycles = 0;  ///< from the last flag of a synchronisation to the next issue
+        uint32_t cross_core_cycles = 0;  ///< from a raise to its visibility in another core
     } sequencer;
 
     /// What publications say of the whole chip; 0: nothing published. Compared, never used.

@@ -66,6 +66,7 @@ constexpr ChipFigure kFigures[] = {
     {"sequencer.queue_entries", kPlain, 1, 4096, kRequired, MEMBER(sequencer.queue_entries), "instructions in the queue of each unit"},
     {"sequencer.layer_sync", kPlain, 0, 0, kOptional, MEMBER(sequencer.layer_sync), "a layer is issued after the one before has finished (v1); otherwise issue runs ahead"},
     {"sequencer.sync_latency", kCycles, 0, kMega, kOptional, MEMBER(sequencer.sync_cycles), "from the last flag of a synchronisation to the next issue"},
+    {"sequencer.cross_core_latency", kCycles, 0, kMega, kOptional, MEMBER(sequencer.cross_core_cycles), "from the raise of a flag to its visibility in another core"},
     {"sequencer.watchdog", kCycles, kKilo, kTera, kRequired, MEMBER(sequencer.watchdog_cycles), "a program that takes longer ends with an error"},
 
     {"published.peak", kOpsPerSecond, 1, kMega * kTera, kOptional, MEMBER(published.peak_ops_per_second), "of the whole chip; for comparison only"},

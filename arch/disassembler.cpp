@@ -18,12 +18,23 @@ std::string field(const isa::FieldInfo& info, int64_t value) {
                                  : fmt::format(" {}={}", info.name, value);
 }
 
-std::string source_of(const Program& program, size_t index) {
-    const InstructionSource& source = program.sources[index];
+std::string source_of(const Program& program, const InstructionSource& source) {
     if (source.node < 0 || static_cast<size_t>(source.node) >= program.nodes.size()) return {};
     const ProgramNode& node = program.nodes[static_cast<size_t>(source.node)];
     return fmt::format("  ; #{} {} m={} n={} k={}", node.index, node.op, source.m_start,
                        source.n_start, source.k_start);
+}
+
+const char* place_of(const ProgramNode& node) {
+    switch (node.place) {
+        case ProgramNode::Place::kMemory:
+            return "memory";
+        case ProgramNode::Place::kHost:
+            return "host";
+        case ProgramNode::Place::kBuffer:
+            break;
+    }
+    return "buffer";
 }
 
 }  // namespace
@@ -46,14 +57,20 @@ std::string disassemble(const Program& program) {
     std::string text =
         fmt::format("; {} for {} (hash {:016x}), batch {}, rounding {}\n", program.model,
                     program.chip, program.chip_hash, program.batch, program.rounding);
-    text += fmt::format("; {} instructions, {} bytes of data\n", program.instructions.size(),
+    text += fmt::format("; {} core{}, {} instructions, {} bytes of data\n", program.cores.size(),
+                        program.cores.size() == 1 ? "" : "s", instructions_of(program),
                         program.data.size());
     for (const auto& node : program.nodes)
-        text += fmt::format("; node #{} {} {} macs={} output=0x{:x}+{}\n", node.index, node.op,
-                            node.name, node.macs, node.output_address, node.output_bytes);
-    for (size_t i = 0; i < program.instructions.size(); ++i)
-        text += fmt::format("{:6}: {}{}\n", i, disassemble(program.instructions[i]),
-                            source_of(program, i));
+        text += fmt::format("; node #{} {} {} macs={} output={} 0x{:x}+{}\n", node.index, node.op,
+                            node.name, node.macs, place_of(node), node.output_address,
+                            node.output_bytes);
+    for (size_t c = 0; c < program.cores.size(); ++c) {
+        const CoreProgram& core = program.cores[c];
+        text += fmt::format("; core {}\n", c);
+        for (size_t i = 0; i < core.instructions.size(); ++i)
+            text += fmt::format("{:6}: {}{}\n", i, disassemble(core.instructions[i]),
+                                source_of(program, core.sources[i]));
+    }
     return text;
 }
 

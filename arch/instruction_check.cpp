@@ -5,10 +5,8 @@
 
 #include <algorithm>
 
-#include "arch/container.h"
 #include "arch/geometry.h"
 #include "arch/numerics.h"
-#include "base/divide.h"
 #include "base/error.h"
 
 namespace tandem::arch {
@@ -44,26 +42,33 @@ std::string decimal(Wide value) {
 
 }  // namespace
 
-InstructionCheck::InstructionCheck(const ChipConfig& chip, const Program& program,
-                                   std::string origin)
-    : chip_(chip), program_(program), origin_(std::move(origin)), window_(isa::kSinglePixel) {
-    data_address_ = base::divide_up(program.instructions.size() * isa::kInstructionBytes,
-                                    container::kDataAlignment) *
-                    container::kDataAlignment;
-    known_until_ = data_address_ + program.data.size();
-}
+ProgramCheck::ProgramCheck(const ChipConfig& chip, const Program& program, std::string origin)
+    : chip(chip),
+      image(program),
+      origin(std::move(origin)),
+      layout(layout_of(program)),
+      known_until(layout.data + program.data.size()) {}
+
+InstructionCheck::InstructionCheck(ProgramCheck& all, uint32_t core)
+    : all_(all),
+      chip_(all.chip),
+      core_(core),
+      program_(all.image.cores[core]),
+      window_(isa::kSinglePixel) {}
 
 void InstructionCheck::fail(uint32_t index, const std::string& expected,
                             const std::string& found) const {
     const isa::InstructionInfo* info =
         index < program_.instructions.size() ? info_of(program_.instructions[index]) : nullptr;
     const std::string name = info == nullptr ? "" : fmt::format(" ({})", info->name);
-    throw UserError(origin_, fmt::format("instruction {}{}", index, name), expected, found);
+    const std::string place = all_.image.cores.size() == 1 ? "" : fmt::format("core {} ", core_);
+    throw UserError(all_.origin, fmt::format("{}instruction {}{}", place, index, name), expected,
+                    found);
 }
 
 void InstructionCheck::spend(uint64_t units, uint32_t index) {
-    spent_ += units;
-    if (spent_ > kMostWork || units > kMostWork)
+    all_.spent += units;
+    if (all_.spent > kMostWork || units > kMostWork)
         fail(index, "a program that comes to its end soon", "a longer one");
 }
 
@@ -83,8 +88,9 @@ void InstructionCheck::in_time(uint32_t index, Wide cycles) const {
 }
 
 void InstructionCheck::look_at(uint32_t index, const ScalarValue& base) {
+    access_ = {};
     spend(kInstructionWork, index);
-    ++work_.instructions;
+    ++all_.work.instructions;
     const isa::Words& words = program_.instructions[index];
     switch (static_cast<isa::Opcode>(isa::opcode_of(words))) {
         case isa::Opcode::kReadHost:
@@ -103,19 +109,19 @@ void InstructionCheck::look_at(uint32_t index, const ScalarValue& base) {
             return check_requantise(index);
         case isa::Opcode::kConvert:
             return check_convert(index);
-        case isa::Opcode::kAdd:
-            return check_add(index);
-        case isa::Opcode::kSetPoolWindow:
-            pool_window_ = isa::SetPoolWindow::decode(words).geometry;
-            pool_window_set_ = true;
-            return check_window(index, pool_window_);
-        case isa::Opcode::kPool:
-            return check_pool(index);
-        case isa::Opcode::kSoftmax:
-            return check_softmax(index);
         default:
             check_vector(index);
     }
+}
+
+void InstructionCheck::begin(uint32_t index, const MemoryAccess& access) {
+    if (access.bytes == 0) return;
+    const uint64_t end = access.address + access.bytes;
+    if (access.writes)
+        all_.known_until = std::max(all_.known_until, end);
+    else if (end > all_.known_until)
+        fail(index, fmt::format("data, or what was written before, up to {}", all_.known_until),
+             fmt::format("{} bytes at {}", access.bytes, access.address));
 }
 
 void InstructionCheck::check_encodings() const {
@@ -132,7 +138,8 @@ void InstructionCheck::check_encoding(uint32_t index) const {
             fail(index, "zeros where no field is",
                  fmt::format("0x{:08x} in word {}", words[word] & ~mask[word], word));
     const isa::Header header = isa::header_of(words);
-    require(header.core <= 1, index, "signals to its own core only", header.core);
+    require(header.core <= all_.image.cores.size(), index, "signals to cores of the program",
+            header.core);
     if (info->opcode == isa::Opcode::kFence) {
         const auto op = isa::Fence::decode(words);
         require(op.unit < isa::kUnitNames.size(), index, "a unit that there is", op.unit);
@@ -161,24 +168,21 @@ void InstructionCheck::check_transfer(uint32_t index, const ScalarValue& base) {
     require(base.kind == ScalarValue::Kind::kNumber, index, "a base in device memory", op.base);
     const Wide extent =
         Wide{op.planes - 1u} * op.plane_stride + Wide{op.rows - 1u} * op.row_stride + op.bytes;
-    check_memory(index, base.value + op.offset + (uint64_t{op.offset_high} << 32),
-                 static_cast<uint64_t>(extent), write);
+    check_memory(index, {base.value + op.offset + (uint64_t{op.offset_high} << 32),
+                         static_cast<uint64_t>(extent), write});
 }
 
-void InstructionCheck::check_memory(uint32_t index, uint64_t address, uint64_t extent, bool write) {
+void InstructionCheck::check_memory(uint32_t index, const MemoryAccess& access) {
     const uint64_t size = chip_.memory.bytes + chip_.cmem.bytes;
     const auto refuse = [&](const std::string& expected) {
-        fail(index, expected, fmt::format("{} bytes at {}", extent, address));
+        fail(index, expected, fmt::format("{} bytes at {}", access.bytes, access.address));
     };
-    if (Wide{address} + extent > size)
+    if (Wide{access.address} + access.bytes > size)
         refuse(fmt::format("an extent inside device memory of {} bytes", size));
-    if (extent == 0) return;
-    if (address < data_address_)
-        refuse(fmt::format("an extent behind the code, from {} on", data_address_));
-    if (write)
-        known_until_ = std::max(known_until_, address + extent);
-    else if (address + extent > known_until_)
-        refuse(fmt::format("data, or what was written before, up to {}", known_until_));
+    if (access.bytes == 0) return;
+    if (access.address < data_address())
+        refuse(fmt::format("an extent behind the code, from {} on", data_address()));
+    access_ = access;
 }
 
 void InstructionCheck::check_host(uint32_t index, const isa::ReadHost& op, const ScalarValue& base,
@@ -186,7 +190,7 @@ void InstructionCheck::check_host(uint32_t index, const isa::ReadHost& op, const
     const auto wanted = write ? ScalarValue::Kind::kOutputs : ScalarValue::Kind::kInputs;
     require(base.kind == wanted, index, write ? "the outputs as base" : "the inputs as base",
             op.base);
-    const uint64_t size = bytes_of(write ? program_.outputs : program_.inputs);
+    const uint64_t size = bytes_of(write ? all_.image.outputs : all_.image.inputs);
     const uint64_t first = base.value + op.offset + (uint64_t{op.offset_high} << 32);
     const uint64_t extent = uint64_t{op.planes - 1u} * op.plane_stride +
                             uint64_t{op.rows - 1u} * op.row_stride + op.bytes;
@@ -199,10 +203,10 @@ void InstructionCheck::check_host(uint32_t index, const isa::ReadHost& op, const
     for (uint64_t plane = 0; plane < op.planes; ++plane)
         for (uint64_t row = 0; row < op.rows; ++row) {
             const uint64_t begin = first + plane * op.plane_stride + row * op.row_stride;
-            if (!written_.empty() && written_.back().second == begin)
-                written_.back().second += op.bytes;
+            if (!all_.written.empty() && all_.written.back().second == begin)
+                all_.written.back().second += op.bytes;
             else
-                written_.emplace_back(begin, begin + op.bytes);
+                all_.written.emplace_back(begin, begin + op.bytes);
         }
 }
 
@@ -211,9 +215,9 @@ void InstructionCheck::check_weights(uint32_t index, const ScalarValue& base) {
     require(op.tiles != 0, index, "at least one tile", 0);
     require(op.mxu < chip_.mxu.count, index, "an array that the chip has", op.mxu);
     require(base.kind == ScalarValue::Kind::kNumber, index, "a base in device memory", op.base);
-    check_memory(index, base.value + op.offset + (uint64_t{op.offset_high} << 32),
-                 op.tiles * chip_.tile_bytes(), false);
-    work_.weight_tiles += op.tiles;
+    check_memory(index, {base.value + op.offset + (uint64_t{op.offset_high} << 32),
+                         op.tiles * chip_.tile_bytes(), false});
+    all_.work.weight_tiles += op.tiles;
 }
 
 void InstructionCheck::check_window(uint32_t index, const isa::Geometry& g) const {
@@ -241,8 +245,8 @@ void InstructionCheck::check_matmul(uint32_t index) {
               Wide{image} * g.image_stride +
                   Wide{uint64_t{g.in_height} * g.in_width - 1} * g.pixel_stride +
                   uint64_t{g.channels} * element_bytes(chip_.mxu.dtype));
-    work_.rows += op.rows;
-    work_.macs += uint64_t{op.rows} * op.k_len * op.n_len;
+    all_.work.rows += op.rows;
+    all_.work.macs += uint64_t{op.rows} * op.k_len * op.n_len;
 }
 
 void InstructionCheck::check_drain(uint32_t index, uint32_t array, uint32_t acc_addr, uint32_t rows,
@@ -276,50 +280,15 @@ void InstructionCheck::check_convert(uint32_t index) {
               Wide{op.rows - 1u} * op.row_stride + Wide{op.cols} * bytes);
 }
 
-void InstructionCheck::check_add(uint32_t index) const {
-    const auto op = isa::Add::decode(program_.instructions[index]);
-    for (const uint32_t address : {op.a_addr, op.b_addr, op.out_addr})
-        in_buffer(index, "the elements", address, op.count);
-    in_buffer(index, "the parameters", op.params_addr, sizeof(numerics::AddParams));
-    in_time(index, Wide{in_lanes(op.count)} + chip_.vector.latency_cycles);
-}
-
-void InstructionCheck::check_pool(uint32_t index) {
-    const auto op = isa::Pool::decode(program_.instructions[index]);
-    const isa::Geometry& g = pool_window_;
-    require(pool_window_set_, index, "a set_pool_window before it", 0);
-    require(op.kind <= 2, index, "kind 0, 1 or 2", op.kind);
-    require(op.images != 0, index, "at least one image", 0);
-    in_buffer(index, "all images that are read", op.in_addr,
-              Wide{op.images - 1u} * g.image_stride +
-                  Wide{uint64_t{g.in_height} * g.in_width - 1} * g.pixel_stride + g.channels);
-    const Wide outputs = Wide{op.images} * g.out_height * g.out_width;
-    in_buffer(index, "the result", op.out_addr, outputs * g.channels);
-    if (op.kind == 2)
-        in_buffer(index, "the parameters", op.params_addr, sizeof(numerics::ChannelParams));
-    in_time(index,
-            outputs * g.kernel_h * g.kernel_w * in_lanes(g.channels) + chip_.vector.latency_cycles);
-}
-
-void InstructionCheck::check_softmax(uint32_t index) const {
-    const auto op = isa::Softmax::decode(program_.instructions[index]);
-    require(op.rows != 0 && op.cols != 0, index, "at least one row and one element", 0);
-    const Wide bytes = Wide{op.rows} * op.cols;
-    in_buffer(index, "the operand", op.in_addr, bytes);
-    in_buffer(index, "the result", op.out_addr, bytes);
-    in_buffer(index, "the table", op.params_addr, 256 * sizeof(float));
-    in_time(index, Wide{4} * op.rows * (in_lanes(op.cols) + chip_.vector.latency_cycles));
-}
-
-void InstructionCheck::finish() {
-    std::sort(written_.begin(), written_.end());
+void ProgramCheck::finish() {
+    std::sort(written.begin(), written.end());
     uint64_t until = 0;
-    for (const auto& [begin, end] : written_) {
+    for (const auto& [begin, end] : written) {
         if (begin > until) break;
         until = std::max(until, end);
     }
-    if (const uint64_t bytes = bytes_of(program_.outputs); until < bytes)
-        throw UserError(origin_, "outputs", fmt::format("transfers of all {} bytes", bytes),
+    if (const uint64_t bytes = bytes_of(image.outputs); until < bytes)
+        throw UserError(origin, "outputs", fmt::format("transfers of all {} bytes", bytes),
                         fmt::format("none of byte {}", until));
 }
 

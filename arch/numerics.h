@@ -24,19 +24,6 @@ struct ChannelParams {
 };
 static_assert(sizeof(ChannelParams) == 12);
 
-/// Parameters of `add` as they lie in the unified buffer.
-struct AddParams {
-    int32_t zero_a, zero_b, zero_out;
-    uint32_t multiplier_a;
-    int32_t shift_a;
-    uint32_t multiplier_b;
-    int32_t shift_b;
-    uint32_t multiplier_out;
-    int32_t shift_out;
-    int32_t clamp_min, clamp_max;
-};
-static_assert(sizeof(AddParams) == 44);
-
 /// int32 addition that wraps, as hardware does.
 constexpr int32_t wrap_add(int32_t a, int32_t b) {
     return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
@@ -90,38 +77,6 @@ inline int32_t requantise(int32_t acc, uint32_t multiplier, int32_t shift, Round
 constexpr int8_t to_int8(int32_t value, int32_t zero_point, int32_t low, int32_t high) {
     const int64_t sum = int64_t{value} + zero_point;
     return static_cast<int8_t>(std::clamp<int64_t>(sum, low, std::max(low, high)));
-}
-
-inline int8_t quantised_add(int8_t a, int8_t b, const AddParams& p, Rounding rounding) {
-    const int32_t da = wrap_subtract(a, p.zero_a), db = wrap_subtract(b, p.zero_b);
-    int32_t sum = 0;
-    if (rounding == Rounding::kGemmlowp) {
-        constexpr int kLeftShift = 20;
-        const auto left = [](int32_t x) {
-            return static_cast<int32_t>(static_cast<uint32_t>(x) << kLeftShift);
-        };
-        sum = multiply_by_quantized(
-            wrap_add(multiply_by_quantized(left(da), p.multiplier_a, p.shift_a),
-                     multiply_by_quantized(left(db), p.multiplier_b, p.shift_b)),
-            p.multiplier_out, p.shift_out);
-    } else {
-        const float fa = static_cast<float>(da) * std::bit_cast<float>(p.multiplier_a);
-        const float fb = static_cast<float>(db) * std::bit_cast<float>(p.multiplier_b);
-        sum = round_half_even(fa + fb);
-    }
-    return to_int8(sum, p.zero_out, p.clamp_min, p.clamp_max);
-}
-
-/// Average with ties away from zero; count > 0.
-constexpr int32_t rounded_average(int32_t sum, int32_t count) {
-    return (sum >= 0 ? sum + count / 2 : sum - count / 2) / count;
-}
-
-/// One softmax element: `exponential` = table[max - x], `inverse` = 256 / sum, both fp32.
-inline int8_t softmax_output(float exponential, float inverse) {
-    const float scaled = exponential * inverse + 0.5f;
-    const int32_t rounded = scaled >= 0.0f && scaled < 1e9f ? static_cast<int32_t>(scaled) : 0;
-    return to_int8(rounded, -128, -128, 127);
 }
 
 }  // namespace tandem::numerics

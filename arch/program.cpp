@@ -9,13 +9,18 @@
 #include <nlohmann/json.hpp>
 
 #include "arch/container.h"
+#include "arch/generated/registers.h"
 #include "base/error.h"
 #include "base/file.h"
 
 namespace tandem::arch {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramNode, index, op, name, macs, in_buffer, output_address,
-                                   output_bytes, last_instruction)
+NLOHMANN_JSON_SERIALIZE_ENUM(ProgramNode::Place, {{ProgramNode::Place::kBuffer, "buffer"},
+                                                  {ProgramNode::Place::kMemory, "memory"},
+                                                  {ProgramNode::Place::kHost, "host"}})
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodePart, core, last_instruction, offset, bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramNode, index, op, name, macs, place, output_address,
+                                   output_bytes, parts)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramTensor, name, shape, scale, zero_point, bytes)
 
 namespace {
@@ -88,9 +93,12 @@ std::string metadata(const Program& program) {
     json["nodes"] = program.nodes;
     json["inputs"] = program.inputs;
     json["outputs"] = program.outputs;
-    auto& sources = json["sources"] = nlohmann::json::array();
-    for (const auto& source : program.sources)
-        sources.push_back({source.node, source.m_start, source.n_start, source.k_start});
+    auto& cores = json["sources"] = nlohmann::json::array();
+    for (const CoreProgram& core : program.cores) {
+        auto& sources = cores.emplace_back(nlohmann::json::array());
+        for (const auto& source : core.sources)
+            sources.push_back({source.node, source.m_start, source.n_start, source.k_start});
+    }
     // Names come from other people's files and may be no UTF-8.
     return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -103,9 +111,64 @@ void read_metadata(const nlohmann::json& json, Program& program) {
     program.nodes = json.at("nodes").get<std::vector<ProgramNode>>();
     program.inputs = json.at("inputs").get<std::vector<ProgramTensor>>();
     program.outputs = json.at("outputs").get<std::vector<ProgramTensor>>();
-    for (const auto& entry : json.at("sources"))
-        program.sources.push_back({entry.at(0).get<int32_t>(), entry.at(1).get<uint32_t>(),
-                                   entry.at(2).get<uint32_t>(), entry.at(3).get<uint32_t>()});
+    for (size_t core = 0; core < program.cores.size(); ++core)
+        for (const auto& entry : json.at("sources").at(core))
+            program.cores[core].sources.push_back(
+                {entry.at(0).get<int32_t>(), entry.at(1).get<uint32_t>(),
+                 entry.at(2).get<uint32_t>(), entry.at(3).get<uint32_t>()});
+}
+
+std::vector<uint8_t> code_section(const Program& program) {
+    const ProgramLayout layout = layout_of(program);
+    std::vector<uint8_t> out;
+    append(out, static_cast<uint32_t>(program.cores.size()));
+    append(out, uint32_t{0});
+    for (size_t core = 0; core < program.cores.size(); ++core) {
+        append(out, layout.code[core]);
+        append(out, uint64_t{program.cores[core].instructions.size()});
+    }
+    const size_t first = out.size();
+    out.resize(first + layout.code_bytes);
+    for (size_t core = 0; core < program.cores.size(); ++core) {
+        const auto& code = program.cores[core].instructions;
+        if (!code.empty())
+            std::memcpy(out.data() + first + layout.code[core], code.data(),
+                        code.size() * isa::kInstructionBytes);
+    }
+    return out;
+}
+
+/// Its only form is the one that code_section() writes.
+void read_code(const std::vector<uint8_t>& section, const std::string& origin, Program& program) {
+    const auto require = [&](bool holds, const char* expected, const std::string& found) {
+        if (!holds) throw UserError(origin, "CODE", expected, found);
+    };
+    Reader reader(section, origin);
+    const auto cores = reader.number<uint32_t>("CODE");
+    require(cores >= 1 && cores <= container::kMostCores, "programs of 1 to 256 cores",
+            std::to_string(cores));
+    require(reader.number<uint32_t>("CODE") == 0, "zero behind the number of cores", "other bytes");
+    uint64_t most = section.size() / isa::kInstructionBytes;
+    for (uint32_t core = 0; core < cores; ++core) {
+        (void)reader.number<uint64_t>("CODE");  // written anew below
+        const auto instructions = reader.number<uint64_t>("CODE");
+        require(instructions <= most, "whole instructions",
+                std::to_string(section.size()) + " bytes");
+        most -= instructions;
+        program.cores.emplace_back().instructions.resize(instructions);
+    }
+    const ProgramLayout layout = layout_of(program);
+    require(reader.left() == layout.code_bytes, "whole instructions",
+            std::to_string(reader.left()) + " bytes");
+    const uint8_t* code = reader.take(reader.left(), "CODE");
+    for (uint32_t core = 0; core < cores; ++core) {
+        auto& instructions = program.cores[core].instructions;
+        if (!instructions.empty())
+            std::memcpy(instructions.data(), code + layout.code[core],
+                        instructions.size() * isa::kInstructionBytes);
+    }
+    require(code_section(program) == section, "programs one behind the other, with zeros between",
+            "another layout");
 }
 
 /// Field by field in the order of arch/container.h.
@@ -133,14 +196,32 @@ uint64_t bytes_of(const std::vector<ProgramTensor>& tensors) {
     return bytes;
 }
 
+uint64_t instructions_of(const Program& program) {
+    uint64_t instructions = 0;
+    for (const CoreProgram& core : program.cores) instructions += core.instructions.size();
+    return instructions;
+}
+
+ProgramLayout layout_of(const Program& program) {
+    ProgramLayout layout;
+    for (const CoreProgram& core : program.cores) {
+        layout.code.push_back(container::aligned(layout.code_bytes, container::kCodeAlignment));
+        layout.code_bytes = layout.code.back() + core.instructions.size() * isa::kInstructionBytes;
+    }
+    layout.table = container::aligned(layout.code_bytes, container::kTableAlignment);
+    layout.data = container::aligned(layout.table + program.cores.size() * TANDEM_CORE_ENTRY_BYTES,
+                                     container::kDataAlignment);
+    return layout;
+}
+
 std::vector<uint8_t> serialise(const Program& program) {
     std::vector<uint8_t> out;
     append(out, container::kMagic);
     append(out, container::kVersion);
     append(out, program.isa_hash);
     append(out, program.chip_hash);
-    append_section(out, container::kCode, program.instructions.data(),
-                   program.instructions.size() * isa::kInstructionBytes);
+    const auto code = code_section(program);
+    append_section(out, container::kCode, code.data(), code.size());
     append_section(out, container::kData, program.data.data(), program.data.size());
     const std::string meta = metadata(program);
     append_section(out, container::kMeta, meta.data(), meta.size());
@@ -152,11 +233,7 @@ Program deserialise(const std::vector<uint8_t>& bytes, const std::string& origin
     Program program;
     read_header(reader, origin, program);
     const auto [code, code_bytes] = reader.section(container::kCode, "CODE");
-    if (code_bytes % isa::kInstructionBytes != 0)
-        throw UserError(origin, "CODE", "whole instructions",
-                        std::to_string(code_bytes) + " bytes");
-    program.instructions.resize(code_bytes / isa::kInstructionBytes);
-    if (code_bytes != 0) std::memcpy(program.instructions.data(), code, code_bytes);
+    read_code({code, code + code_bytes}, origin, program);
     const auto [data, data_bytes] = reader.section(container::kData, "DATA");
     program.data.assign(data, data + data_bytes);
     uint64_t stated_isa = 0, stated_chip = 0;
@@ -175,10 +252,11 @@ Program deserialise(const std::vector<uint8_t>& bytes, const std::string& origin
     if (reader.left() != 0)
         throw UserError(origin, "end", "nothing behind the last section",
                         std::to_string(reader.left()) + " bytes");
-    if (program.sources.size() != program.instructions.size())
-        throw UserError(origin, "META",
-                        std::to_string(program.instructions.size()) + " instruction sources",
-                        std::to_string(program.sources.size()));
+    for (const CoreProgram& core : program.cores)
+        if (core.sources.size() != core.instructions.size())
+            throw UserError(origin, "META",
+                            std::to_string(core.instructions.size()) + " instruction sources",
+                            std::to_string(core.sources.size()));
     return program;
 }
 

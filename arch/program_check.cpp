@@ -21,7 +21,11 @@ class MetadataCheck {
         require(program_.batch != 0, "batch", "1 or more", 0);
         require(program_.rounding == "single" || program_.rounding == "gemmlowp", "rounding",
                 "single or gemmlowp", program_.rounding);
-        require(!program_.instructions.empty(), "CODE", "instructions", "none");
+        require(!program_.cores.empty() && program_.cores.size() <= chip_.cores, "CODE",
+                fmt::format("programs of 1 to {} cores, which the chip has", chip_.cores),
+                program_.cores.size());
+        for (const CoreProgram& core : program_.cores)
+            require(!core.instructions.empty(), "CODE", "instructions for every core", "none");
         for (const auto* tensors : {&program_.inputs, &program_.outputs}) check_tensors(*tensors);
         check_nodes();
         check_sources();
@@ -68,21 +72,30 @@ class MetadataCheck {
         for (size_t i = 0; i < program_.nodes.size(); ++i) {
             const ProgramNode& node = program_.nodes[i];
             const std::string where = fmt::format("node {}", i);
-            require(node.last_instruction < program_.instructions.size(), where,
-                    "an instruction of the program as its last", node.last_instruction);
-            require(!node.in_buffer ||
-                        Wide{node.output_address} + node.output_bytes <= chip_.unified_buffer_bytes,
-                    where, "an output inside the unified buffer", node.output_address);
+            for (const NodePart& part : node.parts) check_part(node, part, where);
         }
     }
 
+    void check_part(const ProgramNode& node, const NodePart& part, const std::string& where) const {
+        require(part.core < program_.cores.size(), where, "a core of the program", part.core);
+        require(part.last_instruction < program_.cores[part.core].instructions.size(), where,
+                "an instruction of the program as its last", part.last_instruction);
+        if (node.place != ProgramNode::Place::kBuffer) return;
+        require(Wide{part.offset} + part.bytes <= node.output_bytes, where,
+                "a part of the output on every core", part.bytes);
+        require(Wide{node.output_address} + part.bytes <= chip_.unified_buffer_bytes, where,
+                "an output inside the unified buffer", node.output_address);
+    }
+
     void check_sources() const {
-        require(program_.sources.size() == program_.instructions.size(), "sources",
-                "one for each instruction", program_.sources.size());
-        for (size_t i = 0; i < program_.sources.size(); ++i) {
-            const int64_t node = program_.sources[i].node;
-            require(node >= -1 && node < static_cast<int64_t>(program_.nodes.size()),
-                    fmt::format("source of instruction {}", i), "a node, or -1", node);
+        for (const CoreProgram& core : program_.cores) {
+            require(core.sources.size() == core.instructions.size(), "sources",
+                    "one for each instruction", core.sources.size());
+            for (size_t i = 0; i < core.sources.size(); ++i) {
+                const int64_t node = core.sources[i].node;
+                require(node >= -1 && node < static_cast<int64_t>(program_.nodes.size()),
+                        fmt::format("source of instruction {}", i), "a node, or -1", node);
+            }
         }
     }
 
@@ -97,13 +110,13 @@ ProgramWork check_program(const ChipConfig& chip, const Program& program,
                           const std::string& origin) {
     const MetadataCheck metadata(chip, program, origin);
     metadata.run();
-    InstructionCheck instructions(chip, program, origin);
-    metadata.check_data(instructions.data_address());
-    instructions.check_encodings();
-    ProgramMachine(chip, program, instructions).run();
-    instructions.finish();
-    metadata.check_macs(instructions.work().macs);
-    return instructions.work();
+    ProgramCheck check(chip, program, origin);
+    metadata.check_data(check.layout.data);
+    ProgramMachine machine(check);
+    machine.run();
+    check.finish();
+    metadata.check_macs(check.work.macs);
+    return check.work;
 }
 
 }  // namespace tandem::arch

@@ -12,7 +12,7 @@
 
 namespace tandem::arch {
 
-/// What one run of a program does, loops unrolled.
+/// What one run of a program does on all cores, loops unrolled.
 struct ProgramWork {
     uint64_t instructions = 0;
     uint64_t rows = 0;  ///< activation rows into arrays
@@ -20,9 +20,8 @@ struct ProgramWork {
     uint64_t weight_tiles = 0;
 };
 
-/// Throws UserError, naming `origin` (the file), instruction and rule. The program runs on the
-/// first core of the chip, loaded as the firmware does it: code at device address 0, data behind
-/// it.
+/// Throws UserError, naming `origin` (the file), core, instruction and rule. The program runs on
+/// the first cores of the chip, loaded as the firmware does it (layout_of).
 ProgramWork check_program(const ChipConfig& chip, const Program& program,
                           const std::string& origin);
 

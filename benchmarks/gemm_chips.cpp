@@ -35,8 +35,8 @@ class GemmChip {
           chip_(system_.chip()),
           host_(system_.direct_host()->bytes()),
           input_bytes_(product.inputs.size()) {
-        const auto& code = product.program.instructions;
-        data_ = (code.size() * isa::kInstructionBytes + 4095) / 4096 * 4096;
+        const auto& code = product.program.cores.front().instructions;
+        data_ = arch::layout_of(product.program).data;
         instructions_ = code.size();
         uint8_t* device = chip_.device_memory().store().bytes().data();
         std::memcpy(device + kProgram, code.data(), code.size() * isa::kInstructionBytes);

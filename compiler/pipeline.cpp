@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/pipeline.h"
 
+#include <optional>
+
 #include "base/error.h"
 #include "compiler/data.h"
 #include "compiler/dump.h"
@@ -31,22 +33,80 @@ Planned plan_graph(const Graph& graph, const arch::ChipConfig& chip,
 
 namespace {
 
-void describe_nodes(const Planned& planned, const std::vector<uint32_t>& last_writer,
-                    arch::Program& program) {
-    for (size_t k = 0; k < planned.kernels.kernels.size(); ++k) {
-        const Kernel& kernel = planned.kernels.kernels[k];
-        const ValuePlan& output = planned.plan.values[kernel.output];
-        program.nodes.push_back(
-            {.index = kernel.index,
-             .op = kernel.op,
-             .name = kernel.name,
-             .macs = kernel.macs,
-             .in_buffer = output.resident,
-             .output_address = output.resident ? output.address : 0,
-             .output_bytes = static_cast<uint32_t>(planned.kernels.values[kernel.output].bytes),
-             .last_instruction = last_writer[k]});
+/// Collects the programs of all cores, and where values become complete.
+class ImageBuilder {
+  public:
+    ImageBuilder(const Planned& planned, arch::Program& program)
+        : planned_(planned), program_(program) {
+        program_.cores.resize(planned.plan.cores);
+        last_writers_.resize(planned.plan.cores,
+                             std::vector<std::optional<uint32_t>>(planned.kernels.values.size()));
     }
-}
+
+    void add(uint32_t core, const isa::Words& words, const Step& step) {
+        arch::CoreProgram& program = program_.cores[core];
+        if (completes(step)) {
+            const auto& kernel = planned_.kernels.kernels[static_cast<size_t>(step.source.node)];
+            last_writers_[core][kernel.output] = static_cast<uint32_t>(program.instructions.size());
+        }
+        program.instructions.push_back(words);
+        program.sources.push_back(step.source);
+    }
+
+    /// An alias has no instruction of its own: its bytes are complete when its input's are.
+    void describe_nodes() {
+        for (const Kernel& kernel : planned_.kernels.kernels) {
+            arch::ProgramNode node;
+            node.index = kernel.index;
+            node.op = kernel.op;
+            node.name = kernel.name;
+            node.macs = kernel.macs;
+            node.output_bytes = static_cast<uint32_t>(planned_.kernels.values[kernel.output].bytes);
+            place(kernel.output, node);
+            program_.nodes.push_back(std::move(node));
+        }
+    }
+
+  private:
+    using Place = arch::ProgramNode::Place;
+
+    Place place_of(ValueId id) const {
+        if (planned_.plan.values[id].resident) return Place::kBuffer;
+        const Value& value = planned_.kernels.values[id];
+        return value.is_output && value.home == Memory::kHost ? Place::kHost : Place::kMemory;
+    }
+
+    /// Into the buffer, or out of it where the value does not stay.
+    bool completes(const Step& step) const {
+        if (step.source.node < 0) return false;
+        const auto& kernel = planned_.kernels.kernels[static_cast<size_t>(step.source.node)];
+        if (place_of(kernel.output) == Place::kBuffer) return step.writes_value;
+        const auto opcode = static_cast<isa::Opcode>(isa::opcode_of(step.words));
+        return opcode == isa::Opcode::kWriteMemory || opcode == isa::Opcode::kWriteHost;
+    }
+
+    void place(ValueId id, arch::ProgramNode& node) const {
+        const ValuePlan& plan = planned_.plan.values[id];
+        node.place = place_of(id);
+        node.output_address = node.place == Place::kBuffer   ? plan.address
+                              : node.place == Place::kMemory ? plan.memory_offset
+                                                             : plan.host_offset;
+        for (uint32_t core = 0; core < program_.cores.size(); ++core) {
+            const auto& last = last_writers_[core][id];
+            if (!last) continue;
+            arch::NodePart part{.core = core, .last_instruction = *last};
+            if (node.place == Place::kBuffer) {
+                part.offset = plan.parts[core].begin;
+                part.bytes = plan.parts[core].size();
+            }
+            node.parts.push_back(part);
+        }
+    }
+
+    const Planned& planned_;
+    arch::Program& program_;
+    std::vector<std::vector<std::optional<uint32_t>>> last_writers_;  ///< by core and value
+};
 
 std::vector<arch::ProgramTensor> describe_tensors(const Graph& graph, uint32_t batch,
                                                   const std::vector<TensorId>& ids) {
@@ -66,38 +126,21 @@ std::vector<arch::ProgramTensor> describe_tensors(const Graph& graph, uint32_t b
     return tensors;
 }
 
-/// An alias has no instruction of its own: its bytes are complete when its input's are.
-std::vector<uint32_t> last_writers(const Planned& planned, const arch::Program& program,
-                                   const std::vector<bool>& writes) {
-    std::vector<uint32_t> of_value(planned.kernels.values.size());
-    for (uint32_t i = 0; i < program.sources.size(); ++i)
-        if (writes[i]) {
-            const auto node = static_cast<size_t>(program.sources[i].node);
-            of_value[planned.kernels.kernels[node].output] = i;
-        }
-    std::vector<uint32_t> result;
-    for (const Kernel& kernel : planned.kernels.kernels) result.push_back(of_value[kernel.output]);
-    return result;
-}
-
 }  // namespace
 
 arch::Program compile(const Graph& graph, const arch::ChipConfig& chip,
                       const CompileOptions& options) {
-    CompileOptions one_core = options;
-    one_core.cores = 1;
-    one_core.use_cmem = false;
-    const Planned planned = plan_graph(graph, chip, one_core);
+    CompileOptions in_memory = options;
+    in_memory.use_cmem = false;
+    const Planned planned = plan_graph(graph, chip, in_memory);
     if (!planned.kernels.has_data)
         throw UserError(graph.file, "constants", "a graph with data (or --mode timing)",
                         "shapes without values");
     arch::Program program;
-    std::vector<bool> writes;
-    Synchroniser synchroniser(1, chip.mxu.count,
-                              [&](uint32_t, const isa::Words& words, const Step& step) {
-                                  program.instructions.push_back(words);
-                                  program.sources.push_back(step.source);
-                                  writes.push_back(step.writes_value);
+    ImageBuilder builder(planned, program);
+    Synchroniser synchroniser(planned.plan.cores, chip.mxu.count,
+                              [&](uint32_t core, const isa::Words& words, const Step& step) {
+                                  builder.add(core, words, step);
                               });
     Emitter emitter(planned.kernels, planned.plan, chip,
                     [&](const Step& step) { synchroniser.add(step); });
@@ -109,12 +152,11 @@ arch::Program compile(const Graph& graph, const arch::ChipConfig& chip,
     program.model = graph.name;
     program.batch = options.batch;
     program.rounding = options.rounding == numerics::Rounding::kSingle ? "single" : "gemmlowp";
-    describe_nodes(planned, last_writers(planned, program, writes), program);
+    builder.describe_nodes();
     program.data = std::move(make_data(planned).front().bytes);
     program.inputs = describe_tensors(graph, options.batch, graph.inputs);
     program.outputs = describe_tensors(graph, options.batch, graph.outputs);
-    const uint64_t needed =
-        planned.plan.memory_bytes + program.instructions.size() * isa::kInstructionBytes;
+    const uint64_t needed = planned.plan.memory_bytes + arch::layout_of(program).data;
     if (needed > chip.memory.bytes)
         throw UserError(graph.file, "program",
                         "at most " + std::to_string(chip.memory.bytes) + " bytes of device memory",

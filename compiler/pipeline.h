@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The one way from a graph to what a chip runs:
 //
-//   graph -> lower -> plan -> emit -> sync -> image (firmware, one core) or streams (all cores)
+//   graph -> lower -> plan -> emit -> sync -> image (firmware) or streams
 //
 // A network with data, a list without, one product: all are graphs.
 #pragma once
@@ -27,7 +27,7 @@ struct Dump {
 struct CompileOptions {
     uint32_t batch = 1;  ///< samples that one run of the program works on
     numerics::Rounding rounding = numerics::Rounding::kSingle;
-    /// Cores that share the work; 0: all of the chip's. An image has one.
+    /// Cores that share the work; 0: all of the chip's.
     uint32_t cores = 0;
     /// Weights may lie in CMEM; not those of an image, which firmware loads into device memory.
     bool use_cmem = true;
@@ -48,7 +48,7 @@ struct Planned {
 /// fit onto the chip.
 Planned plan_graph(const Graph& graph, const arch::ChipConfig& chip, const CompileOptions& options);
 
-/// A program image for firmware: the first core with all of its arrays. The graph has data.
+/// A program image for firmware. The graph has data.
 arch::Program compile(const Graph& graph, const arch::ChipConfig& chip,
                       const CompileOptions& options = {});
 

@@ -31,19 +31,6 @@ struct VectorTiming {
     uint64_t reduce(const isa::Reduce& op, const arch::VectorState& state) const;
     uint64_t lookup(const isa::Lookup& op, const arch::VectorState& state) const;
     uint64_t move(const isa::Move& op, const arch::VectorState& state) const;
-
-    constexpr uint64_t add(uint64_t elements) const {
-        return base::divide_up(elements, lanes) + latency_cycles;
-    }
-    /// Every output reads each tap of its window once.
-    constexpr uint64_t pool(uint64_t outputs, uint64_t channels, uint64_t taps) const {
-        return outputs * taps * base::divide_up(channels, lanes) + latency_cycles;
-    }
-    /// Four passes over a row (maximum, exponential and sum, inverse, scale), each with its
-    /// latency.
-    constexpr uint64_t softmax(uint64_t rows, uint64_t cols) const {
-        return rows * 4 * (base::divide_up(cols, lanes) + latency_cycles);
-    }
 };
 
 struct BufferBytes {

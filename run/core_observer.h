@@ -16,6 +16,7 @@ struct Watchers {
     LayerTimes& layers;
     Timeline& timeline;
     WaveWindow& wave;
+    uint32_t wave_core = 0;  ///< whose array is recorded
 };
 
 class CoreObserver : public sim::ChipObserver {
@@ -24,13 +25,14 @@ class CoreObserver : public sim::ChipObserver {
         : core_(core), program_(program), watchers_(watchers) {}
 
     void on_start(isa::Unit, uint32_t index, sim::Cycle start) override {
-        if (core_ == 0 && watchers_.wave.active())
+        if (core_ == watchers_.wave_core && watchers_.wave.active())
             watchers_.wave.on_start(index, program_.source(index).node, start);
     }
     void on_retire(isa::Unit unit, uint32_t index, sim::Cycle start, sim::Cycle end) override {
         const int32_t node = program_.source(index).node;
         watchers_.layers.retired(core_, node, end);
-        if (core_ == 0 && watchers_.wave.active()) watchers_.wave.on_retire(index, node, end);
+        if (core_ == watchers_.wave_core && watchers_.wave.active())
+            watchers_.wave.on_retire(index, node, end);
         if (watchers_.timeline.open())
             watchers_.timeline.add(core_, unit, index, start, end, program_);
     }

@@ -14,7 +14,7 @@ namespace tandem::run {
 namespace {
 
 /// "out.fst" for the first array of the first core, "out_core0_mxu1.fst" for others.
-std::string wave_path_of(const std::string& path, Engines::Place place) {
+std::string wave_path_of(const std::string& path, ArrayPlace place) {
     if (path.empty() || (place.core == 0 && place.array == 0)) return path;
     std::filesystem::path file(path);
     const auto extension = file.extension();
@@ -30,6 +30,8 @@ Engines::Engines(const arch::ChipConfig& config, const RunOptions& options, uint
     if (options.backend == "tlm") {
         if (!options.inject.empty())
             throw UserError("--inject needs --backend rtl or tandem: it flips a bit of the RTL");
+        if (!options.rtl_arrays.all())
+            throw UserError("--rtl-arrays needs --backend rtl or tandem: tlm has no RTL");
         return;
     }
     if (!options.functional)
@@ -41,9 +43,11 @@ EngineFactory Engines::factory() {
     return [this](uint32_t core, uint32_t array) { return make({core, array}); };
 }
 
-std::unique_ptr<engine::MxuEngine> Engines::make(Place place) {
+std::unique_ptr<engine::MxuEngine> Engines::make(ArrayPlace place) {
     if (!array_)
         return std::make_unique<engine::TlmMxuEngine>(array_shape(config_, options_.array));
+    if (!options_.rtl_arrays.contains(place))
+        return std::make_unique<engine::TlmMxuEngine>(array_->shape);
     if (options_.backend == "tandem") return make_tandem(place);
     auto rtl = std::make_unique<cosim::RtlMxuEngine>(array_->shape, array_->library);
     rtl->set_on_failure([] { sc_core::sc_stop(); });
@@ -52,7 +56,7 @@ std::unique_ptr<engine::MxuEngine> Engines::make(Place place) {
     return rtl;
 }
 
-std::unique_ptr<engine::MxuEngine> Engines::make_tandem(Place place) {
+std::unique_ptr<engine::MxuEngine> Engines::make_tandem(ArrayPlace place) {
     cosim::TandemOptions tandem;
     tandem.wave_path = wave_path_of(options_.divergence_wave, place);
     tandem.period_fs = period_fs(config_);
@@ -77,8 +81,15 @@ void Engines::inject(cosim::RtlMxuEngine& rtl) const {
     const auto seed = cosim::parse_injection_seed(options_.inject);
     if (!seed) return rtl.inject(cosim::parse_injection(options_.inject, array_->shape));
     if (rows_ == 0)
-        throw UserError("--inject", "seed", "a program with products for the first array", "none");
+        throw UserError("--inject", "seed", "a program with products for the first array with RTL",
+                        "none");
     rtl.inject(cosim::random_injection(*seed, array_->shape, rows_));
+}
+
+std::vector<std::string> Engines::rtl_arrays() const {
+    std::vector<std::string> names;
+    for (const Entry& entry : entries_) names.push_back(entry.place.to_string());
+    return names;
 }
 
 uint64_t Engines::rows_compared() const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The engines behind all arrays of a system, by the backend's name: transaction-level, RTL, or both
-// in lock-step; and what they found.
+// in lock-step, behind all or some of them; and what they found.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,8 @@ namespace tandem::run {
 
 class Engines {
   public:
-    struct Place {
-        uint32_t core, array;
-    };
-
-    /// `rows`: of activations in the first array, for an injection by seed. Throws UserError for
-    /// options that do not go together.
+    /// `rows`: of activations in the first array with RTL, for an injection by seed. Throws
+    /// UserError for options that do not go together.
     Engines(const arch::ChipConfig& config, const RunOptions& options, uint64_t rows);
 
     EngineFactory factory();
@@ -30,11 +26,13 @@ class Engines {
         probes_ = std::move(probes);
     }
 
-    /// Of the first array of the first core; null: the backend has none.
+    /// The first in the order of cores and arrays; null: the backend has none.
     cosim::RtlMxuEngine* first_rtl() { return entries_.empty() ? nullptr : entries_.front().rtl; }
+    /// Names of the arrays with RTL.
+    std::vector<std::string> rtl_arrays() const;
     uint64_t rows_compared() const;
     /// Of the engine that stopped the run, if one did.
-    const std::optional<Place>& diverged() const { return diverged_; }
+    const std::optional<ArrayPlace>& diverged() const { return diverged_; }
     const cosim::Divergence& divergence() const;
     /// Of RTL without a model beside it; empty: none failed.
     std::string assertion() const;
@@ -43,13 +41,13 @@ class Engines {
 
   private:
     struct Entry {
-        Place place;
+        ArrayPlace place;
         cosim::RtlMxuEngine* rtl;
         cosim::TandemEngine* tandem;
     };
 
-    std::unique_ptr<engine::MxuEngine> make(Place place);
-    std::unique_ptr<engine::MxuEngine> make_tandem(Place place);
+    std::unique_ptr<engine::MxuEngine> make(ArrayPlace place);
+    std::unique_ptr<engine::MxuEngine> make_tandem(ArrayPlace place);
     void inject(cosim::RtlMxuEngine& rtl) const;
 
     const arch::ChipConfig& config_;
@@ -57,7 +55,7 @@ class Engines {
     const uint64_t rows_;
     std::optional<LoadedArray> array_;  ///< loaded once for all
     std::vector<Entry> entries_;        ///< of backends with RTL
-    std::optional<Place> diverged_;
+    std::optional<ArrayPlace> diverged_;
     std::function<std::vector<TandemProbe>(uint32_t core)> probes_;
 };
 

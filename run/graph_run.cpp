@@ -36,7 +36,7 @@ class GraphRun {
             check_data();
             lay_out_data();
         }
-        if (!options.inject.empty()) job_.rows_of_first_array = rows_of_first_array();
+        if (!options.inject.empty()) job_.rows_to_inject = rows_of(options.rtl_arrays.first());
         if (options.progress) program_.set_progress(options.progress);
     }
 
@@ -142,17 +142,17 @@ class GraphRun {
     }
 
     /// Counted in a copy of the program, for this one runs once.
-    uint64_t rows_of_first_array() const {
+    uint64_t rows_of(const ArrayPlace& place) const {
         compiler::StreamedProgram copy(planned());
         std::vector<isa::Words> words(1024);
         uint64_t rows = 0;
         for (size_t made = words.size(); made == words.size();) {
-            made = copy.core(0).next(words);
+            made = copy.core(place.core).next(words);
             for (size_t i = 0; i < made; ++i) {
                 if (isa::opcode_of(words[i]) != static_cast<uint32_t>(isa::Opcode::kMatmul))
                     continue;
                 const auto matmul = isa::Matmul::decode(words[i]);
-                if (matmul.mxu == 0) rows += matmul.rows;
+                if (matmul.mxu == place.array) rows += matmul.rows;
             }
         }
         return rows;

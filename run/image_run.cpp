@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image, run by firmware on the first core and all of its arrays.
+// An image, run by firmware on all cores that it is for.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include <cstring>
+#include <deque>
 
 #include "base/error.h"
 #include "firmware/include/tandem/platform.h"
@@ -18,8 +19,8 @@ bool is_opcode(const isa::Words& words, isa::Opcode opcode) {
     return isa::opcode_of(words) == static_cast<uint32_t>(opcode);
 }
 
-/// Rows of activations that matmuls stream in one run, of all arrays or of one.
-uint64_t rows_of(const arch::Program& program, std::optional<uint32_t> array = std::nullopt) {
+/// Rows of activations that matmuls of a core stream in one run, into all arrays or one.
+uint64_t rows_of(const arch::CoreProgram& program, std::optional<uint32_t> array = std::nullopt) {
     uint64_t rows = 0;
     for (const auto& words : program.instructions) {
         if (!is_opcode(words, isa::Opcode::kMatmul)) continue;
@@ -29,23 +30,34 @@ uint64_t rows_of(const arch::Program& program, std::optional<uint32_t> array = s
     return rows;
 }
 
-/// What its instructions ask for, each once; of a program with loops, what the metadata say alone.
-Needs needs_of(const arch::Program& program, const arch::ChipConfig& chip, uint64_t runs) {
-    Needs needs;
-    for (const auto& node : program.nodes) needs.macs += node.macs * runs;
-    needs.chip_to_host = arch::bytes_of(program.outputs) * runs;
-    const bool loops = std::ranges::any_of(program.instructions, [](const isa::Words& words) {
-        return is_opcode(words, isa::Opcode::kBranchNonzero);
+bool has_loops(const arch::Program& program) {
+    return std::ranges::any_of(program.cores, [](const arch::CoreProgram& core) {
+        return std::ranges::any_of(core.instructions, [](const isa::Words& words) {
+            return is_opcode(words, isa::Opcode::kBranchNonzero);
+        });
     });
-    if (loops) return needs;
-    needs.rows = rows_of(program) * runs;
-    for (const auto& words : program.instructions) {
+}
+
+void add_needs(const arch::CoreProgram& core, const arch::ChipConfig& chip, uint64_t runs,
+               Needs& needs) {
+    *needs.rows += rows_of(core) * runs;
+    for (const auto& words : core.instructions) {
         if (is_opcode(words, isa::Opcode::kReadWeights))
             needs.memory_read += isa::ReadWeights::decode(words).tiles * chip.tile_bytes() * runs;
         if (!is_opcode(words, isa::Opcode::kReadHost)) continue;
         const auto read = isa::ReadHost::decode(words);
         needs.host_to_chip += uint64_t{read.bytes} * read.rows * read.planes * runs;
     }
+}
+
+/// What its instructions ask for, each once; of a program with loops, what the metadata say alone.
+Needs needs_of(const arch::Program& program, const arch::ChipConfig& chip, uint64_t runs) {
+    Needs needs;
+    for (const auto& node : program.nodes) needs.macs += node.macs * runs;
+    needs.chip_to_host = arch::bytes_of(program.outputs) * runs;
+    if (has_loops(program)) return needs;
+    needs.rows = 0;
+    for (const auto& core : program.cores) add_needs(core, chip, runs, needs);
     return needs;
 }
 
@@ -72,13 +84,16 @@ uint64_t host_memory_bytes(const ImageJob& job, uint64_t image_bytes) {
 
 Machine::Setup setup_of(const ImageJob& job, const RunOptions& options, uint64_t image_bytes) {
     Machine::Setup setup;
-    setup.system.cores = 1;
+    setup.system.cores = static_cast<uint32_t>(job.program.cores.size());
     setup.system.host = HostKind::kFirmware;
     setup.system.cpu = options.cpu;
+    setup.system.firmware_budget = options.firmware_budget;
     setup.system.host_bytes = host_memory_bytes(job, image_bytes);
     setup.system.console = options.console;
     setup.nodes = nodes_of(job.program);
-    setup.rows_of_first_array = rows_of(job.program, 0) * job.runs;
+    const ArrayPlace injected = options.rtl_arrays.first();
+    if (injected.core < job.program.cores.size())
+        setup.rows_to_inject = rows_of(job.program.cores[injected.core], injected.array) * job.runs;
     return setup;
 }
 
@@ -88,9 +103,10 @@ std::string failure_of(const host::HostSystem& host, uint32_t runs) {
     if (!host.fault().empty()) return "host CPU: " + host.fault();
     if (job.status == 0 && job.runs_done == runs) return {};
     const std::string message(job.message, strnlen(job.message, sizeof job.message));
-    return fmt::format(
-        "firmware: {} (stage {}; device error {}: {}; at {})", message, job.stage, job.error_code,
-        arch::describe(static_cast<arch::DeviceError>(job.error_code)), job.error_info);
+    return fmt::format("firmware: {} (stage {}; device error {}: {}; at {} of core {})", message,
+                       job.stage, job.error_code,
+                       arch::describe(static_cast<arch::DeviceError>(job.error_code)),
+                       job.error_info, job.error_core);
 }
 
 }  // namespace
@@ -98,11 +114,25 @@ std::string failure_of(const host::HostSystem& host, uint32_t runs) {
 RunResult run_image(const arch::ChipConfig& chip, const ImageJob& job, const RunOptions& options) {
     const std::vector<uint8_t> image = arch::serialise(job.program);
     Machine machine(chip, options, setup_of(job, options, image.size()));
-    machine.wave().check(job.program);
-    ImageObserver observer(job, options, machine.chip().unified_buffer(), machine.watchers());
-    machine.watch(0, &observer.view(), &observer);
-    machine.begin();
+    machine.wave().check(job.program, machine.wave_core());
     host::HostSystem& host = *machine.system().firmware_host();
+    const uint64_t data = arch::layout_of(job.program).data;
+    LayerCheck check(job.program, job.layers,
+                     [&](LayerCheck::Place place, uint32_t core) -> std::span<const uint8_t> {
+                         if (place == LayerCheck::Place::kBuffer)
+                             return machine.chip().core(core).unified_buffer().store().bytes();
+                         if (place == LayerCheck::Place::kMemory)
+                             return machine.chip().device_memory().store().bytes().subspan(data);
+                         return host.outputs();
+                     });
+    ImageProgress progress(job, options, machine.layers(), check);
+    std::deque<ImageObserver> observers;
+    for (uint32_t core = 0; core < job.program.cores.size(); ++core) {
+        auto& observer =
+            observers.emplace_back(core, job.program.cores[core], machine.watchers(), progress);
+        machine.watch(core, &observer.view(), &observer);
+    }
+    machine.begin();
     host.load({image, job.inputs, job.runs, arch::bytes_of(job.program.outputs), job.timeout_us});
     // Timers may be pending when the firmware is done.
     sc_core::sc_spawn([&] {
@@ -115,8 +145,8 @@ RunResult run_image(const arch::ChipConfig& chip, const ImageJob& job, const Run
     result.model = job.program.model;
     machine.collect(result, job.runs);
     result.host_instructions = host.instructions();
-    result.layer_bytes_compared = observer.bytes_compared();
-    result.layer_mismatch = observer.mismatch();
+    result.layer_bytes_compared = check.bytes_compared();
+    result.layer_mismatch = check.mismatch();
     result.outputs.assign(host.outputs().begin(), host.outputs().end());
     if (result.completed()) result.failure = failure_of(host, job.runs);
     result.laws_broken = broken_laws(result, needs_of(job.program, chip, job.runs));

@@ -15,11 +15,13 @@ Machine::Machine(const arch::ChipConfig& config, const RunOptions& options, Setu
       nodes_(std::move(setup.nodes)),
       wave_(options.wave, nodes_),
       timeline_(options.trace_path, nodes_),
-      engines_(config_, options, setup.rows_of_first_array) {
+      engines_(config_, options, setup.rows_to_inject) {
     setup.system.functional = options.functional;
     setup.system.arrays = options.arrays;
     setup.system.make_engine = engines_.factory();
     system_ = std::make_unique<System>(config_, setup.system);
+    options.rtl_arrays.check(static_cast<uint32_t>(chip().cores()),
+                             static_cast<uint32_t>(chip().core().arrays()), "--rtl-arrays");
     probes_ = std::make_unique<ChipProbes>(chip());
     engines_.set_probes([this](uint32_t core) { return probes_->list(core); });
     layers_ = std::make_unique<LayerTimes>(nodes_.size(), chip().cores());
@@ -46,7 +48,7 @@ bool Machine::all_pes() const {
 
 /// Of the model, and of all PEs if they are few.
 std::vector<TandemProbe> Machine::all_probes() {
-    auto probes = probes_->list(0);
+    auto probes = probes_->list(wave_core());
     for (uint32_t r = 0; all_pes() && r < config_.mxu.rows; ++r)
         for (uint32_t c = 0; c < config_.mxu.cols; ++c) pe_probes_.add(*engines_.first_rtl(), r, c);
     probes.insert(probes.end(), pe_probes_.list().begin(), pe_probes_.list().end());
@@ -72,6 +74,7 @@ void Machine::collect(RunResult& result, uint64_t runs) {
     result.arrays = static_cast<uint32_t>(chip.core().arrays());
     result.peak_macs_per_cycle =
         static_cast<double>(result.cores) * result.arrays * config_.mxu.rows * config_.mxu.cols;
+    result.cycles = chip.runner().program_cycles();
     for (uint32_t core = 0; core < result.cores; ++core) collect_core(core, result);
     result.traffic = {.memory_read = chip.device_memory().bytes_read(),
                       .memory_write = chip.device_memory().bytes_written(),
@@ -86,7 +89,6 @@ void Machine::collect(RunResult& result, uint64_t runs) {
 void Machine::collect_core(uint32_t index, RunResult& result) {
     sim::Core& core = chip().core(index);
     const uint64_t cycles = core.sequencer().program_cycles();
-    result.cycles = std::max(result.cycles, cycles);
     result.core_cycles.push_back(cycles);
     result.instructions += core.services().instructions_retired();
     for (size_t array = 0; array < core.arrays(); ++array) {
@@ -112,6 +114,7 @@ void Machine::collect_layers(RunResult& result, uint64_t runs) const {
 }
 
 void Machine::collect_cosim(RunResult& result) {
+    result.rtl_arrays = engines_.rtl_arrays();
     result.rows_compared = engines_.rows_compared();
     if (engines_.diverged()) collect_divergence(result);
     if (engines_.first_rtl() == nullptr) return;
@@ -156,7 +159,7 @@ void Machine::collect_wave(RunResult& result) {
         wave.note = fmt::format("{} was ended after cycle {}: more than {} MB (--wave-limit)", path,
                                 wave.record.to, options_.wave.limit_mb);
     if (!wave.record.any) return;
-    auto request = save_file(path, wave.record.from, 0);
+    auto request = save_file(path, wave.record.from, wave_core());
     request.all_pes = all_pes() && rtl.info().form != std::string_view("other");
     wave.gtkw = cosim::write_gtkw(request);
 }

@@ -22,7 +22,7 @@ class Machine {
     struct Setup {
         SystemOptions system;
         std::vector<RunNode> nodes;
-        uint64_t rows_of_first_array = 0;  ///< for an injection by seed
+        uint64_t rows_to_inject = 0;  ///< of the first array with RTL, for an injection by seed
     };
 
     /// `options` must outlive it.
@@ -32,7 +32,9 @@ class Machine {
     sim::TpuChip& chip() { return system_->chip(); }
     WaveWindow& wave() { return wave_; }
     LayerTimes& layers() { return *layers_; }
-    Watchers watchers() { return {*layers_, timeline_, wave_}; }
+    /// Whose first array with RTL is recorded and injected into.
+    uint32_t wave_core() const { return options_.rtl_arrays.first().core; }
+    Watchers watchers() { return {*layers_, timeline_, wave_, wave_core()}; }
     /// What runs on a core; null: nothing. Sets its observer.
     void watch(uint32_t core, const ProgramView* view, sim::ChipObserver* observer);
     /// Right before the simulation starts.

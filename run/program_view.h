@@ -20,7 +20,7 @@ class ProgramView {
 
 class ImageView final : public ProgramView {
   public:
-    explicit ImageView(const arch::Program& program) : program_(program) {}
+    explicit ImageView(const arch::CoreProgram& program) : program_(program) {}
     arch::InstructionSource source(uint64_t index) const override {
         return index < program_.sources.size() ? program_.sources[index]
                                                : arch::InstructionSource{};
@@ -30,7 +30,7 @@ class ImageView final : public ProgramView {
     }
 
   private:
-    const arch::Program& program_;
+    const arch::CoreProgram& program_;
 };
 
 /// Stands before a stream. Keeps the last instructions only if asked to.

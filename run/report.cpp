@@ -118,6 +118,7 @@ json make_report(const arch::ChipConfig& chip, const RunResult& result, const Ru
                      {"cols", chip.mxu.cols},
                      {"dtype", arch::to_string(chip.mxu.dtype)}}},
                    {"backend", run.backend},
+                   {"rtl_arrays", result.rtl_arrays},
                    {"mode", run.mode},
                    {"timing", "chip"},
                    {"host_cpu", run.host},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two kinds of jobs on a System, with one kind of result: an image that firmware runs on the first
-// core, and streams that the sequencers of all cores take without firmware. One run per process.
+// Two kinds of jobs on a System, with one kind of result: an image that firmware runs, and streams
+// that the sequencers take without firmware, both on all cores. One run per process.
 #pragma once
 
 #include <array>
@@ -15,24 +15,28 @@
 #include "arch/chip_config.h"
 #include "arch/program.h"
 #include "arch/program_source.h"
+#include "run/array_places.h"
 #include "run/arrays.h"
 #include "run/laws.h"
 #include "run/run_result.h"
 #include "run/wave_window.h"
+#include "systemc/host/host_config.h"
 
 namespace tandem::run {
 
 struct RunOptions {
-    std::string backend = "tlm";  ///< tlm, rtl, tandem; behind every array
+    std::string backend = "tlm";  ///< tlm, rtl, tandem
+    ArrayPlaces rtl_arrays;       ///< behind which rtl or tandem stands; the others are tlm
     bool functional = true;
     uint32_t arrays = 0;          ///< of each core, the first so many; 0: all
     ArrayChoice array;            ///< which RTL
-    std::string inject;           ///< into the first array of the first core, or empty
+    std::string inject;           ///< into the first array with RTL, or empty
     std::string divergence_wave;  ///< FST of the window around a divergence; empty: none
-    WaveOptions wave;             ///< on request, of the first array of the first core
+    WaveOptions wave;             ///< on request, of the first array with RTL
     std::string trace_path;       ///< timeline for Perfetto; empty: none
     std::string cpu = "riscv";    ///< images: riscv, native
-    std::function<void(std::string_view)> console;  ///< images: what the firmware prints
+    uint64_t firmware_budget = host::kFirmwareBudget;  ///< images: instructions of the riscv CPU
+    std::function<void(std::string_view)> console;     ///< images: what the firmware prints
     /// Images: instructions retired, and of how many.
     std::function<void(uint64_t done, uint64_t total)> progress;
 };
@@ -82,7 +86,7 @@ struct StreamJob {
     std::vector<CoreStream> cores;
     Needs needs;  ///< for the laws
     std::optional<uint64_t> peak_buffer_bytes{};
-    uint64_t rows_of_first_array = 0;  ///< for an injection by seed
+    uint64_t rows_to_inject = 0;  ///< of the first array with RTL, for an injection by seed
     // Functional mode only.
     uint64_t host_bytes = 0;
     std::vector<Preload> preload{};

@@ -89,7 +89,7 @@ struct RunResult {
     uint32_t cores = 0, arrays = 0;  ///< that were built: cores, arrays of each
     double peak_macs_per_cycle = 0;  ///< of all of them
 
-    uint64_t cycles = 0;  ///< inside programs, of the core that takes longest
+    uint64_t cycles = 0;  ///< inside programs, of every run those of the core that takes longest
     std::vector<uint64_t> core_cycles;
     uint64_t macs = 0;        ///< useful ones, of the source
     uint64_t array_macs = 0;  ///< issued to the arrays
@@ -109,7 +109,8 @@ struct RunResult {
 
     uint64_t layer_bytes_compared = 0;
     std::optional<LayerMismatch> layer_mismatch;
-    uint64_t rows_compared = 0;  ///< accumulator rows of model and RTL
+    std::vector<std::string> rtl_arrays;  ///< "core.array" of those with RTL; none: backend tlm
+    uint64_t rows_compared = 0;           ///< accumulator rows of model and RTL
     std::optional<LocatedDivergence> divergence;
     WaveResult wave;  ///< on request
     std::optional<cosim::Injection> injected;

@@ -81,22 +81,19 @@ class StreamRun {
     }
 
     RunResult run(const RunOptions& options) {
-        size_t running = requests_.size();
-        for (const Request& request : requests_)
-            sc_core::sc_spawn([this, &request, &running] {
-                const auto error =
-                    machine_.chip().core(request.core).sequencer().run(request.program);
-                if (error && failure_.empty())
-                    failure_ = fmt::format("core {}: {} at instruction {}", request.core,
-                                           arch::describe(error->code), error->instruction);
-                if (--running == 0 || error) sc_core::sc_stop();
-            });
+        sc_core::sc_spawn([this] {
+            if (const auto failed = machine_.chip().runner().run(requests_))
+                failure_ =
+                    fmt::format("core {}: {} at instruction {}", failed->core,
+                                arch::describe(failed->error.code), failed->error.instruction);
+            sc_core::sc_stop();
+        });
         machine_.begin();
         sc_core::sc_start();
         RunResult result;
         result.model = job_.model;
         result.peak_buffer_bytes = job_.peak_buffer_bytes;
-        machine_.layers().finish_run(longest());
+        machine_.layers().finish_run(machine_.chip().runner().program_cycles());
         machine_.collect(result, 1);
         if (result.completed()) result.failure = failure_;
         if (options.functional)
@@ -108,11 +105,6 @@ class StreamRun {
     }
 
   private:
-    struct Request {
-        uint32_t core;
-        sim::ProgramRequest program;
-    };
-
     std::unique_ptr<CoreObserver> make_observer(uint32_t core, bool functional) {
         std::vector<const EdgeBytes*> edges;
         for (const EdgeBytes& edge : job_.edges)
@@ -131,17 +123,10 @@ class StreamRun {
         setup.system.host = HostKind::kDirect;
         setup.system.host_bytes = options.functional ? std::max<uint64_t>(job.host_bytes, 1) : 0;
         setup.nodes = job.nodes;
-        setup.rows_of_first_array = job.rows_of_first_array;
+        setup.rows_to_inject = job.rows_to_inject;
         return setup;
     }
 
-    /// All cores begin in cycle 0.
-    uint64_t longest() {
-        uint64_t cycles = 0;
-        for (uint32_t core = 0; core < machine_.chip().cores(); ++core)
-            cycles = std::max(cycles, machine_.chip().core(core).sequencer().program_cycles());
-        return cycles;
-    }
     std::span<uint8_t> bytes_at(Space space, uint64_t address, uint64_t count) {
         const std::span<uint8_t> all = space == Space::kHost
                                            ? machine_.system().direct_host()->bytes()
@@ -166,7 +151,7 @@ class StreamRun {
     std::vector<std::unique_ptr<StreamView>> views_;
     std::vector<std::unique_ptr<CoreObserver>> observers_;
     std::vector<EdgeObserver*> edge_observers_;
-    std::vector<Request> requests_;
+    std::vector<sim::CoreProgramRequest> requests_;
     std::string failure_;
 };
 

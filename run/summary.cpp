@@ -31,9 +31,14 @@ void print_heading(const arch::ChipConfig& chip, const RunResult& result, const 
     std::string machine =
         fmt::format("{} array{} of {}x{} {}", arrays, arrays == 1 ? "" : "s", chip.mxu.rows,
                     chip.mxu.cols, arch::to_string(chip.mxu.dtype));
-    if (result.cores != chip.cores) machine += fmt::format(", the first of {} cores", chip.cores);
+    if (result.cores != chip.cores)
+        machine += result.cores == 1 ? fmt::format(", the first of {} cores", chip.cores)
+                                     : fmt::format(", {} of {} cores", result.cores, chip.cores);
     fmt::print("{} on {} ({}), mode {}, backend {}", run.name.empty() ? run.model : run.name,
                chip.name, machine, run.mode, run.backend);
+    if (!result.rtl_arrays.empty() && result.rtl_arrays.size() < arrays)
+        fmt::print(" behind array{} {}, tlm behind the others",
+                   result.rtl_arrays.size() == 1 ? "" : "s", fmt::join(result.rtl_arrays, ", "));
     if (run.host != "none") fmt::print(", host {}", run.host);
     fmt::print(": {} sample{}\n", run.samples, run.samples == 1 ? "" : "s");
 }

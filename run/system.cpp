@@ -14,6 +14,7 @@ namespace {
 host::HostConfig host_config(const arch::ChipConfig& config, const SystemOptions& options) {
     host::HostConfig host;
     host.kind = options.cpu;
+    host.firmware_budget = options.firmware_budget;
     host.cpu_clock_hz = config.host.cpu_clock_hz;
     host.firmware_elf = firmware_elf();
     host.memory_bytes = options.host_bytes;

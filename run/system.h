@@ -22,7 +22,7 @@ using EngineFactory =
     std::function<std::unique_ptr<engine::MxuEngine>(uint32_t core, uint32_t array)>;
 
 enum class HostKind {
-    kFirmware,  ///< a CPU with firmware drives the first core through the chip's registers
+    kFirmware,  ///< a CPU with firmware drives the chip through its registers
     kDirect,    ///< no CPU: whoever built the system gives programs to the sequencers
 };
 
@@ -33,8 +33,9 @@ struct SystemOptions {
     uint32_t arrays = 0;     ///< of each core, the first so many; 0: all
     EngineFactory make_engine;  ///< empty: a transaction-level engine for each array
     HostKind host = HostKind::kDirect;
-    std::string cpu = "riscv";  ///< kFirmware: riscv, native
-    uint64_t host_base = 0;     ///< kDirect: bus address of the first byte
+    std::string cpu = "riscv";                         ///< kFirmware: riscv, native
+    uint64_t firmware_budget = host::kFirmwareBudget;  ///< kFirmware: instructions of riscv
+    uint64_t host_base = 0;                            ///< kDirect: bus address of the first byte
     /// Of host memory. kDirect, 0: a memory without bytes, every access is fine.
     uint64_t host_bytes = 0;
     std::function<void(std::string_view)> console;  ///< kFirmware: what the firmware prints

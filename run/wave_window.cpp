@@ -83,13 +83,15 @@ WaveWindow::WaveWindow(const WaveOptions& options, const std::vector<RunNode>& n
     if (!instruction_) throw UserError("--wave-at", "instruction", "a number", options.at);
 }
 
-void WaveWindow::check(const arch::Program& program) {
+void WaveWindow::check(const arch::Program& image, uint32_t core) {
+    const arch::CoreProgram& program = image.cores[core];
     if (instruction_ && *instruction_ >= program.instructions.size())
         throw UserError("--wave-at", "instruction",
                         fmt::format("a number from 0 to {}", program.instructions.size() - 1),
                         options_.at);
     if (!node_) return;
-    last_ = program.nodes[static_cast<size_t>(*node_)].last_instruction;
+    for (const arch::NodePart& part : image.nodes[static_cast<size_t>(*node_)].parts)
+        if (part.core == core) last_ = part.last_instruction;
     const auto own = [&](const arch::InstructionSource& s) { return s.node == *node_; };
     if (std::none_of(program.sources.begin(), program.sources.end(), own))
         throw UserError("--wave-at " + options_.at + ": this node has no instructions of its own");

@@ -31,7 +31,7 @@ class WaveWindow {
 
     /// Of an image, which is known before it runs. Throws UserError when it has no such
     /// instruction, or the node none of its own.
-    void check(const arch::Program& program);
+    void check(const arch::Program& image, uint32_t core);
 
     /// Begins to record at once if the window is one of cycles; call before the run.
     void begin(cosim::RtlMxuEngine& engine, const cosim::WaveRequest& request);

@@ -22,6 +22,20 @@ void add_rtl_options(CLI::App& command, run::ArrayChoice& choice) {
         ->needs(rtl);
 }
 
+void add_array_places(CLI::App& command, run::ArrayPlaces& places) {
+    command.add_option_function<std::string>(
+        "--rtl-arrays",
+        [&places](const std::string& text) {
+            places = run::ArrayPlaces::parse(text, "--rtl-arrays");
+        },
+        "arrays behind which --backend rtl or tandem stands, tlm behind the others: all, or "
+        "CORE.ARRAY,... [all]");
+}
+
+std::string array_places_option(const run::ArrayPlaces& places) {
+    return places.all() ? "" : " --rtl-arrays " + places.to_string();
+}
+
 void ArrayArguments::add_to(CLI::App& command) {
     const auto size = CLI::Range(1u, 256u);
     command.add_option("--rows", rows, "rows of the array")->check(size)->capture_default_str();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/mxu_engine.h"
+#include "run/array_places.h"
 #include "run/arrays.h"
 #include "run/report.h"
 #include "run/wave_window.h"
@@ -37,6 +38,11 @@ using Action = std::function<int()>;
 
 /// --form, --rtl, --rtl-top, --rtl-timing.
 void add_rtl_options(CLI::App& command, run::ArrayChoice& choice);
+
+/// --rtl-arrays, beside --backend.
+void add_array_places(CLI::App& command, run::ArrayPlaces& places);
+/// As on a command line, with a leading blank; empty for all.
+std::string array_places_option(const run::ArrayPlaces& places);
 
 /// --wave and its window.
 void add_wave_options(CLI::App& command, run::WaveOptions& wave);

@@ -46,10 +46,8 @@ int compile(const CompileArguments& a) {
     const bool list = is_list(a.model);
     const auto [graph, chip] = load_graph(a.model, a.chip.load(), a.options);
     check_output_files({{"--output", a.output}}, {{"MODEL", a.model}});
-    compiler::CompileOptions options{.batch = list ? 1 : a.options.batch,
-                                     .rounding = rounding_of(a.options),
-                                     .cores = a.output.empty() ? 0u : 1u,
-                                     .dump = {}};
+    compiler::CompileOptions options{
+        .batch = list ? 1 : a.options.batch, .rounding = rounding_of(a.options), .dump = {}};
     if (!a.dump.empty()) options.dump = dump_into(a);
     if (a.output.empty()) {
         compiler::plan_graph(graph, chip, options);
@@ -58,9 +56,10 @@ int compile(const CompileArguments& a) {
     const auto program = compiler::compile(graph, chip, options);
     if (!a.dump.empty()) options.dump.text("program.txt", arch::disassemble(program));
     arch::write_program(program, a.output);
-    fmt::print("{}: {} instructions, {} bytes of data, {} nodes, for {}\n", a.output,
-               program.instructions.size(), program.data.size(), program.nodes.size(),
-               program.chip);
+    const size_t cores = program.cores.size();
+    fmt::print("{}: {} instructions on {} core{}, {} bytes of data, {} nodes, for {}\n", a.output,
+               arch::instructions_of(program), cores, cores == 1 ? "" : "s", program.data.size(),
+               program.nodes.size(), program.chip);
     return kGood;
 }
 

@@ -63,7 +63,8 @@ int gemm_on_all_arrays(const GemmArguments& a, const arch::ChipConfig& chip) {
     g.options.divergence_wave = "tandem_divergence_gemm.fst";
     g.how.seed = a.seed;
     g.rerun = fmt::format("{} --arrays all --mode {} --backend {} --seed {}{}", rerun_of(a), a.mode,
-                          a.options.backend, a.seed, a.options.array.to_string());
+                          a.options.backend, a.seed,
+                          a.options.array.to_string() + array_places_option(a.options.rtl_arrays));
     return run_graph_on_chip(workload::graph_of(product, run::element_type_of(chip)), chip, g);
 }
 
@@ -93,7 +94,7 @@ int gemm(GemmArguments a) {
     report.rounding = product.program.rounding;
     report.rerun = fmt::format("{} --backend {} --host {} --seed {}", rerun_of(a),
                                a.options.backend, a.options.cpu, a.seed);
-    report.rerun += a.options.array.to_string();
+    report.rerun += a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
     if (result.injected) report.rerun += " --inject '" + result.injected->to_string() + "'";
     if (a.options.functional && !result.divergence && result.failure.empty()) {
         const auto expected = plain_product(product);
@@ -136,6 +137,7 @@ void add_gemm_command(CLI::App& app, Action& action) {
         ->check(CLI::IsMember({"first", "all"}))
         ->capture_default_str();
     add_rtl_options(*command, a->options.array);
+    add_array_places(*command, a->options.rtl_arrays);
     add_wave_options(*command, a->options.wave);
     command->add_option("--seed", a->seed, "of the matrices")->capture_default_str();
     command->add_option("--inject", a->options.inject,

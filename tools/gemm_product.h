@@ -22,7 +22,7 @@ struct GemmSize {
 struct GemmProduct {
     GemmSize size;
     arch::ChipConfig chip;
-    arch::Program program;
+    arch::Program program;  ///< for the first core with all of its arrays
     /// One FULLY_CONNECTED with its values.
     compiler::Graph graph;
     std::vector<uint8_t> inputs;  ///< A, row after row

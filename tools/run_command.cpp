@@ -87,7 +87,7 @@ std::string rerun_command(const RunArguments& a, const run::RunResult& result) {
     if (a.model_options.batch != 1) text += fmt::format(" --batch {}", a.model_options.batch);
     if (a.model_options.rounding != "single") text += " --rounding " + a.model_options.rounding;
     if (a.inputs.empty()) text += fmt::format(" --seed {}", a.seed);
-    text += a.options.array.to_string();
+    text += a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
     if (result.injected) text += " --inject '" + result.injected->to_string() + "'";
     return text;
 }
@@ -207,7 +207,7 @@ std::string rerun_of_graph(const RunArguments& a, bool functional) {
     if (a.model_options.rounding != "single") text += " --rounding " + a.model_options.rounding;
     if (functional) text += fmt::format(" --seed {}", a.seed);
     if (!a.options.inject.empty()) text += " --inject '" + a.options.inject + "'";
-    return text + a.options.array.to_string();
+    return text + a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
 }
 
 void refuse_options(const CLI::App& command, const std::string& model,
@@ -222,7 +222,7 @@ void refuse_options(const CLI::App& command, const std::string& model,
 void refuse_data_options(const CLI::App& command, const RunArguments& a) {
     refuse_options(command, a.model,
                    {"--input", "--expect", "--layers", "--output", "--labels", "--count", "--host",
-                    "--verbose"},
+                    "--firmware-budget", "--verbose"},
                    "a model with data (.tflite, .tpu)", "layers, whose data are seeded");
 }
 
@@ -231,9 +231,10 @@ int run_counts(const CLI::App& command, const RunArguments& a) {
     if (!is_list(a.model))
         throw UserError(a.model, "--timing", "chip, or a list of layers (.csv, .yaml)", a.timing);
     refuse_data_options(command, a);
-    refuse_options(command, a.model,
-                   {"--seed", "--dtype", "--rounding", "--trace", "--inject", "--wave"},
-                   "--timing chip", "--timing scalesim-ws, which counts");
+    refuse_options(
+        command, a.model,
+        {"--seed", "--dtype", "--rounding", "--trace", "--inject", "--wave", "--rtl-arrays"},
+        "--timing chip", "--timing scalesim-ws, which counts");
     if (command.get_option("--mode")->count() != 0 && a.mode != "timing")
         throw UserError(a.model, "--mode", "timing, or --timing chip", a.mode);
     if (a.options.backend == "tandem")
@@ -283,7 +284,6 @@ int run_model(const CLI::App& command, const RunArguments& a) {
                        compiler::compile(graph, chip,
                                          {.batch = a.model_options.batch,
                                           .rounding = rounding_of(a.model_options),
-                                          .cores = 1,
                                           .dump = {}}));
 }
 
@@ -328,6 +328,7 @@ void add_run_command(CLI::App& app, Action& action) {
                      "element type of a list of layers (.csv, .yaml) [the chip's own]")
         ->check(CLI::IsMember({"int8", "bf16"}));
     add_rtl_options(*command, a->options.array);
+    add_array_places(*command, a->options.rtl_arrays);
     command
         ->add_option("--rounding", a->model_options.rounding,
                      "TFLite's convention for requantisation")
@@ -352,6 +353,11 @@ void add_run_command(CLI::App& app, Action& action) {
                         "flip a bit of the RTL: pe[R][C].psum:bitB@cycle=T (.weight, .activation, "
                         ".shadow), or seed=N");
     command->add_option("--seed", a->seed, "of random inputs")->capture_default_str();
+    command
+        ->add_option("--firmware-budget", a->options.firmware_budget,
+                     "instructions of the RISC-V CPU after which the run fails")
+        ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}))
+        ->capture_default_str();
     command->add_flag("--verbose", a->verbose, "show what the firmware prints");
     command->callback(
         [&action, a, command] { action = [a, command] { return run_model(*command, *a); }; });

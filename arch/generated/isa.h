@@ -13,7 +13,7 @@ namespace tandem::isa {
 inline constexpr uint32_t kVersion = 3;
 inline constexpr uint32_t kFlagCount = 256;  ///< flag 0 means none
 inline constexpr uint32_t kScalarRegisters = 16;  ///< register 0 is always zero
-inline constexpr uint64_t kHash = 0x82e7fc4293ff82f4;  ///< of isa.yaml and registers.yaml
+inline constexpr uint64_t kHash = 0x405e1757eb19ac52;  ///< of isa.yaml and registers.yaml
 
 enum class Unit : uint8_t {
     kSequencer,  ///< fetches, runs scalar instructions itself, hands the others to the queue of their unit
@@ -48,10 +48,6 @@ enum class Opcode : uint8_t {
     kMatmul = 0x31,
     kRequantise = 0x40,
     kConvert = 0x45,
-    kAdd = 0x41,
-    kSetPoolWindow = 0x42,
-    kPool = 0x43,
-    kSoftmax = 0x44,
     kSetShape = 0x48,
     kSetView = 0x49,
     kSetTaps = 0x4a,
@@ -770,203 +766,6 @@ inline Convert Convert::decode(const Words& words) {
     return value;
 }
 
-/// Quantised elementwise sum of two int8 tensors in the unified buffer.
-struct Add {
-    static constexpr Opcode kOpcode = Opcode::kAdd;
-    static constexpr Unit kUnit = Unit::kVector;
-    Header header;
-    uint32_t a_addr = 0;  ///< first operand [byte address]
-    uint32_t b_addr = 0;  ///< second operand [byte address]
-    uint32_t out_addr = 0;  ///< result [byte address]
-    uint32_t count = 0;  ///< number of elements [elements]
-    uint32_t params_addr = 0;  ///< block of eleven int32 (see docs/numerics.md) in the unified buffer [byte address]
-    uint8_t rounding = 0;  ///< 0: single, 1: gemmlowp
-    Words encode() const;
-    static Add decode(const Words& words);
-};
-
-inline Words Add::encode() const {
-    Words words{};
-    words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
-    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
-    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
-    put(words, {0, 24, 5, false}, header.core, "header.core");
-    put(words, {2, 0, 32, false}, a_addr, "add.a_addr");
-    put(words, {3, 0, 32, false}, b_addr, "add.b_addr");
-    put(words, {4, 0, 32, false}, out_addr, "add.out_addr");
-    put(words, {5, 0, 32, false}, count, "add.count");
-    put(words, {6, 0, 32, false}, params_addr, "add.params_addr");
-    put(words, {1, 16, 1, false}, rounding, "add.rounding");
-    return words;
-}
-
-inline Add Add::decode(const Words& words) {
-    Add value;
-    value.header = header_of(words);
-    value.a_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.b_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
-    value.out_addr = static_cast<uint32_t>(get(words, {4, 0, 32, false}));
-    value.count = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
-    value.params_addr = static_cast<uint32_t>(get(words, {6, 0, 32, false}));
-    value.rounding = static_cast<uint8_t>(get(words, {1, 16, 1, false}));
-    return value;
-}
-
-/// Sets the geometry for the following pool instructions. pad_value is ignored; taps outside the image do not count.
-struct SetPoolWindow {
-    static constexpr Opcode kOpcode = Opcode::kSetPoolWindow;
-    static constexpr Unit kUnit = Unit::kVector;
-    Header header;
-    Geometry geometry;
-    Words encode() const;
-    static SetPoolWindow decode(const Words& words);
-};
-
-inline Words SetPoolWindow::encode() const {
-    Words words{};
-    words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
-    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
-    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
-    put(words, {0, 24, 5, false}, header.core, "header.core");
-    put(words, {2, 0, 16, false}, geometry.in_height, "set_pool_window.in_height");
-    put(words, {2, 16, 16, false}, geometry.in_width, "set_pool_window.in_width");
-    put(words, {3, 0, 16, false}, geometry.pixel_stride, "set_pool_window.pixel_stride");
-    put(words, {3, 16, 16, false}, geometry.channels, "set_pool_window.channels");
-    put(words, {4, 0, 8, false}, geometry.kernel_h, "set_pool_window.kernel_h");
-    put(words, {4, 8, 8, false}, geometry.kernel_w, "set_pool_window.kernel_w");
-    put(words, {4, 16, 8, false}, geometry.stride_h, "set_pool_window.stride_h");
-    put(words, {4, 24, 8, false}, geometry.stride_w, "set_pool_window.stride_w");
-    put(words, {5, 0, 8, false}, geometry.dilation_h, "set_pool_window.dilation_h");
-    put(words, {5, 8, 8, false}, geometry.dilation_w, "set_pool_window.dilation_w");
-    put(words, {5, 16, 8, false}, geometry.pad_top, "set_pool_window.pad_top");
-    put(words, {5, 24, 8, false}, geometry.pad_left, "set_pool_window.pad_left");
-    put(words, {6, 0, 16, false}, geometry.out_height, "set_pool_window.out_height");
-    put(words, {6, 16, 16, false}, geometry.out_width, "set_pool_window.out_width");
-    put(words, {7, 0, 32, false}, geometry.image_stride, "set_pool_window.image_stride");
-    put(words, {1, 16, 8, true}, geometry.pad_value, "set_pool_window.pad_value");
-    return words;
-}
-
-inline SetPoolWindow SetPoolWindow::decode(const Words& words) {
-    SetPoolWindow value;
-    value.header = header_of(words);
-    value.geometry.in_height = static_cast<uint16_t>(get(words, {2, 0, 16, false}));
-    value.geometry.in_width = static_cast<uint16_t>(get(words, {2, 16, 16, false}));
-    value.geometry.pixel_stride = static_cast<uint16_t>(get(words, {3, 0, 16, false}));
-    value.geometry.channels = static_cast<uint16_t>(get(words, {3, 16, 16, false}));
-    value.geometry.kernel_h = static_cast<uint8_t>(get(words, {4, 0, 8, false}));
-    value.geometry.kernel_w = static_cast<uint8_t>(get(words, {4, 8, 8, false}));
-    value.geometry.stride_h = static_cast<uint8_t>(get(words, {4, 16, 8, false}));
-    value.geometry.stride_w = static_cast<uint8_t>(get(words, {4, 24, 8, false}));
-    value.geometry.dilation_h = static_cast<uint8_t>(get(words, {5, 0, 8, false}));
-    value.geometry.dilation_w = static_cast<uint8_t>(get(words, {5, 8, 8, false}));
-    value.geometry.pad_top = static_cast<uint8_t>(get(words, {5, 16, 8, false}));
-    value.geometry.pad_left = static_cast<uint8_t>(get(words, {5, 24, 8, false}));
-    value.geometry.out_height = static_cast<uint16_t>(get(words, {6, 0, 16, false}));
-    value.geometry.out_width = static_cast<uint16_t>(get(words, {6, 16, 16, false}));
-    value.geometry.image_stride = static_cast<uint32_t>(get(words, {7, 0, 32, false}));
-    value.geometry.pad_value = static_cast<int8_t>(get(words, {1, 16, 8, true}));
-    return value;
-}
-
-/// Reduces each window of `images` NHWC images channel by channel: maximum, average (rounded away from zero) or mean (sum requantised with one {bias, multiplier, shift}).
-struct Pool {
-    static constexpr Opcode kOpcode = Opcode::kPool;
-    static constexpr Unit kUnit = Unit::kVector;
-    Header header;
-    uint32_t in_addr = 0;  ///< pixel 0 of image 0 [byte address]
-    uint32_t out_addr = 0;  ///< result, NHWC without gaps [byte address]
-    uint16_t images = 0;  ///< batch [images]
-    uint8_t kind = 0;  ///< 0: max, 1: average, 2: mean
-    uint8_t rounding = 0;  ///< 0: single, 1: gemmlowp (mean only)
-    int8_t zero_point = 0;  ///< zero point of the output (mean only)
-    int8_t clamp_min = 0;  ///< smallest output value
-    int8_t clamp_max = 0;  ///< largest output value
-    uint32_t params_addr = 0;  ///< one {int32 bias, u32 multiplier, int32 shift} (mean only) [byte address]
-    Words encode() const;
-    static Pool decode(const Words& words);
-};
-
-inline Words Pool::encode() const {
-    Words words{};
-    words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
-    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
-    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
-    put(words, {0, 24, 5, false}, header.core, "header.core");
-    put(words, {2, 0, 32, false}, in_addr, "pool.in_addr");
-    put(words, {3, 0, 32, false}, out_addr, "pool.out_addr");
-    put(words, {4, 0, 16, false}, images, "pool.images");
-    put(words, {1, 16, 2, false}, kind, "pool.kind");
-    put(words, {1, 18, 1, false}, rounding, "pool.rounding");
-    put(words, {6, 0, 8, true}, zero_point, "pool.zero_point");
-    put(words, {6, 8, 8, true}, clamp_min, "pool.clamp_min");
-    put(words, {6, 16, 8, true}, clamp_max, "pool.clamp_max");
-    put(words, {5, 0, 32, false}, params_addr, "pool.params_addr");
-    return words;
-}
-
-inline Pool Pool::decode(const Words& words) {
-    Pool value;
-    value.header = header_of(words);
-    value.in_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.out_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
-    value.images = static_cast<uint16_t>(get(words, {4, 0, 16, false}));
-    value.kind = static_cast<uint8_t>(get(words, {1, 16, 2, false}));
-    value.rounding = static_cast<uint8_t>(get(words, {1, 18, 1, false}));
-    value.zero_point = static_cast<int8_t>(get(words, {6, 0, 8, true}));
-    value.clamp_min = static_cast<int8_t>(get(words, {6, 8, 8, true}));
-    value.clamp_max = static_cast<int8_t>(get(words, {6, 16, 8, true}));
-    value.params_addr = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
-    return value;
-}
-
-/// Softmax of each row, output scale 1/256 and zero point -128, from a table of 256 fp32 values exp(-beta * scale * d), d = row maximum - x.
-struct Softmax {
-    static constexpr Opcode kOpcode = Opcode::kSoftmax;
-    static constexpr Unit kUnit = Unit::kVector;
-    Header header;
-    uint32_t in_addr = 0;  ///< rows x cols int8 [byte address]
-    uint32_t out_addr = 0;  ///< rows x cols int8 [byte address]
-    uint16_t rows = 0;  ///< number of independent rows [rows]
-    uint16_t cols = 0;  ///< length of a row [elements]
-    uint32_t params_addr = 0;  ///< table of 256 fp32 in the unified buffer [byte address]
-    Words encode() const;
-    static Softmax decode(const Words& words);
-};
-
-inline Words Softmax::encode() const {
-    Words words{};
-    words[0] = static_cast<uint32_t>(kOpcode);
-    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
-    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
-    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
-    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
-    put(words, {0, 24, 5, false}, header.core, "header.core");
-    put(words, {2, 0, 32, false}, in_addr, "softmax.in_addr");
-    put(words, {3, 0, 32, false}, out_addr, "softmax.out_addr");
-    put(words, {4, 0, 16, false}, rows, "softmax.rows");
-    put(words, {4, 16, 16, false}, cols, "softmax.cols");
-    put(words, {5, 0, 32, false}, params_addr, "softmax.params_addr");
-    return words;
-}
-
-inline Softmax Softmax::decode(const Words& words) {
-    Softmax value;
-    value.header = header_of(words);
-    value.in_addr = static_cast<uint32_t>(get(words, {2, 0, 32, false}));
-    value.out_addr = static_cast<uint32_t>(get(words, {3, 0, 32, false}));
-    value.rows = static_cast<uint16_t>(get(words, {4, 0, 16, false}));
-    value.cols = static_cast<uint16_t>(get(words, {4, 16, 16, false}));
-    value.params_addr = static_cast<uint32_t>(get(words, {5, 0, 32, false}));
-    return value;
-}
-
 /// Sets the extents of the axes through which the following map, lookup, reduce and move run, axis 0 outermost. At the start of a program all are 1.
 struct SetShape {
     static constexpr Opcode kOpcode = Opcode::kSetShape;
@@ -1633,50 +1432,6 @@ inline constexpr FieldInfo kConvertFields[] = {
     {"wide", {1, 23, 1, false}, ""},
     {"mxu", {1, 16, 4, false}, "array"},
 };
-inline constexpr FieldInfo kAddFields[] = {
-    {"a_addr", {2, 0, 32, false}, "byte address"},
-    {"b_addr", {3, 0, 32, false}, "byte address"},
-    {"out_addr", {4, 0, 32, false}, "byte address"},
-    {"count", {5, 0, 32, false}, "elements"},
-    {"params_addr", {6, 0, 32, false}, "byte address"},
-    {"rounding", {1, 16, 1, false}, ""},
-};
-inline constexpr FieldInfo kSetPoolWindowFields[] = {
-    {"in_height", {2, 0, 16, false}, "pixels"},
-    {"in_width", {2, 16, 16, false}, "pixels"},
-    {"pixel_stride", {3, 0, 16, false}, "bytes"},
-    {"channels", {3, 16, 16, false}, "channels"},
-    {"kernel_h", {4, 0, 8, false}, "taps"},
-    {"kernel_w", {4, 8, 8, false}, "taps"},
-    {"stride_h", {4, 16, 8, false}, "pixels"},
-    {"stride_w", {4, 24, 8, false}, "pixels"},
-    {"dilation_h", {5, 0, 8, false}, "pixels"},
-    {"dilation_w", {5, 8, 8, false}, "pixels"},
-    {"pad_top", {5, 16, 8, false}, "pixels"},
-    {"pad_left", {5, 24, 8, false}, "pixels"},
-    {"out_height", {6, 0, 16, false}, "pixels"},
-    {"out_width", {6, 16, 16, false}, "pixels"},
-    {"image_stride", {7, 0, 32, false}, "bytes"},
-    {"pad_value", {1, 16, 8, true}, ""},
-};
-inline constexpr FieldInfo kPoolFields[] = {
-    {"in_addr", {2, 0, 32, false}, "byte address"},
-    {"out_addr", {3, 0, 32, false}, "byte address"},
-    {"images", {4, 0, 16, false}, "images"},
-    {"kind", {1, 16, 2, false}, ""},
-    {"rounding", {1, 18, 1, false}, ""},
-    {"zero_point", {6, 0, 8, true}, ""},
-    {"clamp_min", {6, 8, 8, true}, ""},
-    {"clamp_max", {6, 16, 8, true}, ""},
-    {"params_addr", {5, 0, 32, false}, "byte address"},
-};
-inline constexpr FieldInfo kSoftmaxFields[] = {
-    {"in_addr", {2, 0, 32, false}, "byte address"},
-    {"out_addr", {3, 0, 32, false}, "byte address"},
-    {"rows", {4, 0, 16, false}, "rows"},
-    {"cols", {4, 16, 16, false}, "elements"},
-    {"params_addr", {5, 0, 32, false}, "byte address"},
-};
 inline constexpr FieldInfo kSetShapeFields[] = {
     {"n0", {2, 0, 32, false}, "elements"},
     {"n1", {3, 0, 32, false}, "elements"},
@@ -1792,7 +1547,7 @@ inline constexpr FieldInfo kMoveFields[] = {
     {"gather", {1, 19, 1, false}, ""},
 };
 
-inline constexpr std::array<InstructionInfo, 28> kInstructions = {{
+inline constexpr std::array<InstructionInfo, 24> kInstructions = {{
     {"nop", Opcode::kNop, Unit::kSequencer, nullptr, 0},
     {"halt", Opcode::kHalt, Unit::kSequencer, nullptr, 0},
     {"set_scalar", Opcode::kSetScalar, Unit::kSequencer, kSetScalarFields, 2},
@@ -1808,10 +1563,6 @@ inline constexpr std::array<InstructionInfo, 28> kInstructions = {{
     {"matmul", Opcode::kMatmul, Unit::kMxu, kMatmulFields, 10},
     {"requantise", Opcode::kRequantise, Unit::kVector, kRequantiseFields, 11},
     {"convert", Opcode::kConvert, Unit::kVector, kConvertFields, 10},
-    {"add", Opcode::kAdd, Unit::kVector, kAddFields, 6},
-    {"set_pool_window", Opcode::kSetPoolWindow, Unit::kVector, kSetPoolWindowFields, 16},
-    {"pool", Opcode::kPool, Unit::kVector, kPoolFields, 9},
-    {"softmax", Opcode::kSoftmax, Unit::kVector, kSoftmaxFields, 5},
     {"set_shape", Opcode::kSetShape, Unit::kVector, kSetShapeFields, 6},
     {"set_view", Opcode::kSetView, Unit::kVector, kSetViewFields, 8},
     {"set_taps", Opcode::kSetTaps, Unit::kVector, kSetTapsFields, 9},
@@ -1825,7 +1576,7 @@ inline constexpr std::array<InstructionInfo, 28> kInstructions = {{
 
 /// What a step of a chain does.
 enum class ChainOp : uint8_t {
-    kNop = 0,  ///< nothing
+    kNop = 0,  ///< ends the chain
     kAddI = 1,  ///< x + y
     kSubI = 2,  ///< x - y
     kMulI = 3,  ///< x * y

@@ -17,7 +17,7 @@ struct RegisterInfo {
     uint32_t reset;
 };
 
-inline constexpr std::array<RegisterInfo, 29> kRegisters = {{
+inline constexpr std::array<RegisterInfo, 44> kRegisters = {{
     {"ID", 0x000, Access::kReadOnly, 0x4d444e54},
     {"VERSION", 0x004, Access::kReadOnly, 0x0},
     {"HASH_LO", 0x008, Access::kReadOnly, 0x0},
@@ -47,6 +47,21 @@ inline constexpr std::array<RegisterInfo, 29> kRegisters = {{
     {"MXU_BUSY_HI", 0x068, Access::kReadOnly, 0x0},
     {"ISA_HASH_LO", 0x06c, Access::kReadOnly, 0x0},
     {"ISA_HASH_HI", 0x070, Access::kReadOnly, 0x0},
+    {"ERROR_CORE", 0x074, Access::kReadOnly, 0x0},
+    {"CORES", 0x078, Access::kReadOnly, 0x0},
+    {"WATCHDOG_LO", 0x07c, Access::kReadOnly, 0x0},
+    {"WATCHDOG_HI", 0x080, Access::kReadOnly, 0x0},
+    {"CORE_SELECT", 0x084, Access::kReadWrite, 0x0},
+    {"CORE_STATUS", 0x088, Access::kReadOnly, 0x0},
+    {"CORE_ERROR_CODE", 0x08c, Access::kReadOnly, 0x0},
+    {"CORE_ERROR_INFO", 0x090, Access::kReadOnly, 0x0},
+    {"CORE_CYCLES_LO", 0x094, Access::kReadOnly, 0x0},
+    {"CORE_CYCLES_HI", 0x098, Access::kReadOnly, 0x0},
+    {"CORE_MACS_LO", 0x09c, Access::kReadOnly, 0x0},
+    {"CORE_MACS_HI", 0x0a0, Access::kReadOnly, 0x0},
+    {"CORE_INSTRUCTIONS", 0x0a4, Access::kReadOnly, 0x0},
+    {"CORE_MXU_BUSY_LO", 0x0a8, Access::kReadOnly, 0x0},
+    {"CORE_MXU_BUSY_HI", 0x0ac, Access::kReadOnly, 0x0},
 }};
 
 enum class DeviceError : uint32_t {
@@ -61,7 +76,8 @@ enum class DeviceError : uint32_t {
     kAccHazard = 8,  ///< accumulator rows read while being written, or overwritten while being read
     kWatchdog = 9,  ///< no unit made progress: a flag is awaited that nobody raises
     kProgramEnd = 10,  ///< the program ran past its last instruction
-    kAborted = 11,  ///< CONTROL.RESET was written while the command ran
+    kAborted = 11,  ///< CONTROL.RESET was written while the command ran, or another core failed
+    kBadCoreTable = 12,  ///< core table of a wrong size, beyond device memory, or with a program that is empty, not aligned, beyond device memory or not apart from the others
 };
 
 /// Text of an error code as in registers.yaml.
@@ -90,7 +106,9 @@ constexpr std::string_view describe(DeviceError error) {
         case DeviceError::kProgramEnd:
             return "the program ran past its last instruction";
         case DeviceError::kAborted:
-            return "CONTROL.RESET was written while the command ran";
+            return "CONTROL.RESET was written while the command ran, or another core failed";
+        case DeviceError::kBadCoreTable:
+            return "core table of a wrong size, beyond device memory, or with a program that is empty, not aligned, beyond device memory or not apart from the others";
     }
     return "unknown error";
 }

@@ -12,7 +12,6 @@ namespace tandem::firmware {
 
 namespace {
 
-constexpr uint64_t kDataAlignment = container::kDataAlignment;
 constexpr uint64_t kCodeAddress = 0;
 
 // total = count * bytes; false when it does not fit.
@@ -43,6 +42,7 @@ class InferenceRun {
         job_.runs_done = 0;
         job_.error_code = 0;
         job_.error_info = 0;
+        job_.error_core = 0;
         job_.device_cycles = 0;
         uint64_t inputs = 0;
         uint64_t outputs = 0;
@@ -71,7 +71,11 @@ class InferenceRun {
         DeviceInfo info;
         Status status = driver_.discover({image_.isa_hash, image_.chip_hash}, &info);
         if (status != Status::kOk) return status;
-        data_address_ = (image_.code_bytes + kDataAlignment - 1) / kDataAlignment * kDataAlignment;
+        if (image_.cores > info.cores) return Status::kTooFewCores;
+        // The parser has seen that these are parts of the image: no sum can wrap.
+        table_address_ = container::aligned(image_.code_bytes, container::kTableAlignment);
+        data_address_ =
+            container::aligned(table_address_ + image_.table_bytes, container::kDataAlignment);
         if (data_address_ > info.memory_bytes ||
             image_.data_bytes > info.memory_bytes - data_address_) {
             return Status::kDeviceMemory;
@@ -87,7 +91,9 @@ class InferenceRun {
 
     Status load() {
         enter(Stage::kLoadCode);
-        const Status status = copy(image_.code_offset, kCodeAddress, image_.code_bytes);
+        Status status = copy(image_.code_offset, kCodeAddress, image_.code_bytes);
+        if (status == Status::kOk)
+            status = copy(image_.table_offset, table_address_, image_.table_bytes);
         if (status != Status::kOk || image_.data_bytes == 0) return status;
         enter(Stage::kLoadData);
         return copy(image_.data_offset, data_address_, image_.data_bytes);
@@ -130,7 +136,8 @@ class InferenceRun {
         Command command;
         command.opcode = TANDEM_COMMAND_RUN;
         command.source = kCodeAddress;
-        command.bytes = image_.code_bytes;
+        command.destination = table_address_;
+        command.bytes = image_.table_bytes;
         command.args[0] = data_address_;
         command.args[1] = job_.input_address + index * job_.input_bytes;
         command.args[2] = job_.output_address + index * job_.output_bytes;
@@ -144,8 +151,9 @@ class InferenceRun {
             const ErrorReport error = driver_.error();
             job_.error_code = error.code;
             job_.error_info = error.info;
-            write_message("%s %u at %u in run %u", status_text(status), error.code, error.info,
-                          job_.runs_done);
+            job_.error_core = error.core;
+            write_message("%s %u at %u of core %u in run %u", status_text(status), error.code,
+                          error.info, error.core, job_.runs_done);
         } else {
             write_message("%s, %u of %u runs", status_text(status), job_.runs_done, job_.runs);
         }
@@ -161,8 +169,9 @@ class InferenceRun {
     }
 
     void log_device(const DeviceInfo& info) {
-        write_message("TPU %ux%u at %u kHz, chip %08x%08x", info.rows, info.cols, info.clock_khz,
-                      info.hashes.chip >> 32, info.hashes.chip);
+        write_message("TPU %u x %u of %ux%u at %u kHz, chip %08x%08x", info.cores, info.arrays,
+                      info.rows, info.cols, info.clock_khz, info.hashes.chip >> 32,
+                      info.hashes.chip);
         hal_.log(job_.message);
     }
 
@@ -183,6 +192,7 @@ class InferenceRun {
     Job& job_;
     Driver driver_;
     Image image_;
+    uint64_t table_address_ = 0;
     uint64_t data_address_ = 0;
     bool reset_done_ = false;
 };

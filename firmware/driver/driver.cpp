@@ -21,7 +21,7 @@ bool is_power_of_two(uint32_t value) { return value != 0 && (value & (value - 1)
 bool is_valid(const Command& command) {
     if (command.bytes == 0) return false;
     if (command.opcode == TANDEM_COMMAND_LOAD) return true;
-    return command.opcode == TANDEM_COMMAND_RUN && command.bytes % TANDEM_INSTRUCTION_BYTES == 0;
+    return command.opcode == TANDEM_COMMAND_RUN && command.bytes % TANDEM_CORE_ENTRY_BYTES == 0;
 }
 
 void put32(volatile uint32_t* entry, uint32_t offset, uint32_t value) { entry[offset / 4] = value; }
@@ -49,6 +49,11 @@ Status Driver::discover(const BuildHashes& expected, DeviceInfo* info) {
     info->ub_bytes = hal_.read32(TANDEM_REG_UB_BYTES);
     info->memory_bytes = uint64_t{hal_.read32(TANDEM_REG_MEMORY_MIB)} << 20;
     info->clock_khz = hal_.read32(TANDEM_REG_CLOCK_KHZ);
+    const uint32_t cores = hal_.read32(TANDEM_REG_CORES);
+    info->cores = cores & 0xffff;
+    info->arrays = cores >> 16;
+    const uint32_t watchdog_low = hal_.read32(TANDEM_REG_WATCHDOG_LO);
+    info->watchdog_cycles = uint64_t{hal_.read32(TANDEM_REG_WATCHDOG_HI)} << 32 | watchdog_low;
     if (info->hashes.isa != expected.isa) return Status::kWrongIsa;
     return info->hashes.chip == expected.chip ? Status::kOk : Status::kWrongChip;
 }
@@ -160,6 +165,7 @@ ErrorReport Driver::error() {
     report.failed = (hal_.read32(TANDEM_REG_STATUS) & TANDEM_STATUS_ERROR) != 0;
     report.code = hal_.read32(TANDEM_REG_ERROR_CODE);
     report.info = hal_.read32(TANDEM_REG_ERROR_INFO);
+    report.core = hal_.read32(TANDEM_REG_ERROR_CORE);
     return report;
 }
 
@@ -170,6 +176,24 @@ Counters Driver::counters() {
     counters.mxu_busy_cycles = read64(TANDEM_REG_MXU_BUSY_LO, TANDEM_REG_MXU_BUSY_HI);
     counters.instructions = hal_.read32(TANDEM_REG_INSTRUCTIONS);
     return counters;
+}
+
+CoreReport Driver::core(uint32_t core) {
+    hal_.write32(TANDEM_REG_CORE_SELECT, core);
+    CoreReport report;
+    const uint32_t status = hal_.read32(TANDEM_REG_CORE_STATUS);
+    report.busy = (status & TANDEM_CORE_STATUS_BUSY) != 0;
+    report.watchdog = (status & TANDEM_CORE_STATUS_WATCHDOG) != 0;
+    report.error.failed = (status & TANDEM_CORE_STATUS_ERROR) != 0;
+    report.error.code = hal_.read32(TANDEM_REG_CORE_ERROR_CODE);
+    report.error.info = hal_.read32(TANDEM_REG_CORE_ERROR_INFO);
+    report.error.core = core;
+    Counters& counters = report.counters;
+    counters.cycles = read64(TANDEM_REG_CORE_CYCLES_LO, TANDEM_REG_CORE_CYCLES_HI);
+    counters.macs = read64(TANDEM_REG_CORE_MACS_LO, TANDEM_REG_CORE_MACS_HI);
+    counters.mxu_busy_cycles = read64(TANDEM_REG_CORE_MXU_BUSY_LO, TANDEM_REG_CORE_MXU_BUSY_HI);
+    counters.instructions = hal_.read32(TANDEM_REG_CORE_INSTRUCTIONS);
+    return report;
 }
 
 uint64_t Driver::read64(uint32_t low_offset, uint32_t high_offset) {

@@ -25,6 +25,9 @@ struct DeviceInfo {
     uint32_t ub_bytes = 0;
     uint64_t memory_bytes = 0;
     uint32_t clock_khz = 0;
+    uint32_t cores = 0;
+    uint32_t arrays = 0;  ///< of each core
+    uint64_t watchdog_cycles = 0;
 };
 
 struct RingConfig {
@@ -50,7 +53,8 @@ struct Completion {
 struct ErrorReport {
     bool failed = false;
     uint32_t code = 0;  ///< TANDEM_ERROR_...
-    uint32_t info = 0;  ///< instruction or ring entry
+    uint32_t info = 0;  ///< instruction, ring entry, or entry of the core table
+    uint32_t core = 0;  ///< whose instruction it is
 };
 
 struct Counters {
@@ -58,6 +62,15 @@ struct Counters {
     uint64_t macs = 0;
     uint64_t mxu_busy_cycles = 0;
     uint32_t instructions = 0;  ///< wraps
+};
+
+/// One core by itself.
+struct CoreReport {
+    bool busy = false;
+    /// failed: also a core that was stopped because another one failed (TANDEM_ERROR_ABORTED).
+    ErrorReport error;
+    bool watchdog = false;  ///< it was its watchdog that stopped it
+    Counters counters;
 };
 
 class Driver {
@@ -89,9 +102,12 @@ class Driver {
     /// Takes no further command and raises no interrupt; counters and error stay readable.
     void stop();
 
-    /// Only read; meaningful until reset().
+    /// Only read; meaningful until reset(). Of the chip: the counters of all its cores and arrays
+    /// together, the first error of any.
     ErrorReport error();
     Counters counters();
+    /// Selects the core to read. All zero for one that is not there.
+    CoreReport core(uint32_t core);
 
   private:
     uint64_t read64(uint32_t low_offset, uint32_t high_offset);

@@ -51,6 +51,34 @@ class Reader {
     uint64_t position_ = 0;
 };
 
+/// CODE: number of cores, core table, programs one behind the other.
+Status parse_code(const uint8_t* code, const Section& section, Image* image) {
+    if (section.bytes < container::kEntriesOffset) return Status::kImageCode;
+    const uint32_t cores = read_u32(code + container::kCoresOffset);
+    if (cores == 0 || cores > container::kMostCores) return Status::kImageCode;
+    const uint64_t table_bytes = uint64_t{cores} * TANDEM_CORE_ENTRY_BYTES;
+    if (section.bytes - container::kEntriesOffset < table_bytes) return Status::kImageCode;
+    const uint64_t code_bytes = section.bytes - container::kEntriesOffset - table_bytes;
+    uint64_t end = 0;
+    for (uint32_t core = 0; core < cores; ++core) {
+        const uint8_t* entry = code + container::kEntriesOffset + core * TANDEM_CORE_ENTRY_BYTES;
+        const uint64_t offset = read_u64(entry + TANDEM_CORE_ENTRY_OFFSET_OFFSET);
+        const uint64_t count = read_u64(entry + TANDEM_CORE_ENTRY_INSTRUCTIONS_OFFSET);
+        // Divided, never multiplied: a product could wrap.
+        if (offset != container::aligned(end, container::kCodeAlignment) || offset > code_bytes ||
+            count == 0 || count > (code_bytes - offset) / TANDEM_INSTRUCTION_BYTES)
+            return Status::kImageCode;
+        end = offset + count * TANDEM_INSTRUCTION_BYTES;
+    }
+    if (end != code_bytes) return Status::kImageCode;
+    image->cores = cores;
+    image->table_offset = section.offset + container::kEntriesOffset;
+    image->table_bytes = table_bytes;
+    image->code_offset = image->table_offset + table_bytes;
+    image->code_bytes = code_bytes;
+    return Status::kOk;
+}
+
 }  // namespace
 
 uint32_t crc32(const uint8_t* bytes, uint64_t size) {
@@ -78,14 +106,14 @@ Status parse_image(const uint8_t* bytes, uint64_t size, Image* image) {
     if (status == Status::kOk) status = reader.section(container::kMeta, &meta);
     if (status != Status::kOk) return status;
     if (!reader.at_end()) return Status::kImageTruncated;
-    if (code.bytes == 0 || code.bytes % TANDEM_INSTRUCTION_BYTES != 0) return Status::kImageCode;
-
-    *image = Image{read_u64(bytes + container::kIsaHashOffset),
-                   read_u64(bytes + container::kChipHashOffset),
-                   code.offset,
-                   code.bytes,
-                   data.offset,
-                   data.bytes};
+    Image found;
+    status = parse_code(bytes + code.offset, code, &found);
+    if (status != Status::kOk) return status;
+    found.isa_hash = read_u64(bytes + container::kIsaHashOffset);
+    found.chip_hash = read_u64(bytes + container::kChipHashOffset);
+    found.data_offset = data.offset;
+    found.data_bytes = data.bytes;
+    *image = found;
     return Status::kOk;
 }
 

@@ -12,8 +12,11 @@ namespace tandem::firmware {
 struct Image {
     uint64_t isa_hash = 0;
     uint64_t chip_hash = 0;
-    uint64_t code_offset = 0;
-    uint64_t code_bytes = 0;  ///< a multiple of the instruction size, not zero
+    uint32_t cores = 0;         ///< that take part, 1 or more
+    uint64_t table_offset = 0;  ///< an entry for each of them, as in a core table
+    uint64_t table_bytes = 0;
+    uint64_t code_offset = 0;  ///< all programs, as they stand in device memory
+    uint64_t code_bytes = 0;
     uint64_t data_offset = 0;
     uint64_t data_bytes = 0;
 };

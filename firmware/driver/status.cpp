@@ -40,9 +40,11 @@ const char* status_text(Status status) {
         case Status::kImageChecksum:
             return "image section corrupt";
         case Status::kImageCode:
-            return "image without whole instructions";
+            return "image without whole programs";
         case Status::kDeviceMemory:
             return "program exceeds device memory";
+        case Status::kTooFewCores:
+            return "image is for more cores";
         case Status::kBadJob:
             return "bad job block";
     }

@@ -23,9 +23,10 @@ enum class [[nodiscard]] Status : uint32_t{
     kImageVersion = 13,    ///< container of another version
     kImageSection = 14,    ///< sections are not CODE, DATA, META
     kImageChecksum = 15,   ///< a section is corrupt
-    kImageCode = 16,       ///< code is empty or not whole instructions
+    kImageCode = 16,       ///< not a program of whole instructions for every core
     kDeviceMemory = 17,    ///< the program does not fit into device memory
     kWrongIsa = 19,        ///< the image was compiled for another instruction set
+    kTooFewCores = 20,     ///< the image is for more cores than the TPU has
     kBadJob = 18,  ///< job block without magic, of another version, or with impossible values
 };
 

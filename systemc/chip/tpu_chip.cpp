@@ -11,11 +11,22 @@ TpuChip::TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config,
       device_memory_("device_memory", config),
       link_("link", config.host),
       cores_(make_cores(config, options, make_engine)),
-      host_interface_("host_interface", services(), link_, sequencer(), mxu()) {
+      runner_("runner", core_units()),
+      host_interface_("host_interface", services().config(), link_, runner_) {
     host_interface_.memory.memory_out.bind(device_memory_.memory_in);
     std::vector<ChipServices*> all;
     for (const auto& core : cores_) all.push_back(&core->services());
     for (ChipServices* services : all) services->set_cores(all);
+}
+
+std::vector<CoreUnits> TpuChip::core_units() const {
+    std::vector<CoreUnits> units;
+    for (const auto& core : cores_) {
+        CoreUnits& own = units.emplace_back(CoreUnits{&core->services(), &core->sequencer(), {}});
+        for (size_t array = 0; array < core->arrays(); ++array)
+            own.arrays.push_back(&core->mxu(array));
+    }
+    return units;
 }
 
 std::vector<std::unique_ptr<Core>> TpuChip::make_cores(const arch::ChipConfig& config,

@@ -35,6 +35,8 @@ class TpuChip : public sc_core::sc_module {
     HostLink& link() { return link_; }
     size_t cores() const { return cores_.size(); }
     Core& core(size_t index = 0) { return *cores_[index]; }
+    /// Programs for several cores; what the host interface uses for its commands.
+    ProgramRunner& runner() { return runner_; }
 
     // Of the first core.
     ChipServices& services() { return core().services(); }
@@ -48,10 +50,12 @@ class TpuChip : public sc_core::sc_module {
     std::vector<std::unique_ptr<Core>> make_cores(const arch::ChipConfig& config,
                                                   const ChipOptions& options,
                                                   const EngineFactory& make_engine);
+    std::vector<CoreUnits> core_units() const;
 
     DeviceMemory device_memory_;
     HostLink link_;
     std::vector<std::unique_ptr<Core>> cores_;
+    ProgramRunner runner_;
     HostInterface host_interface_;
 };
 

@@ -12,9 +12,14 @@
 
 namespace tandem::host {
 
+/// Instructions after which firmware is taken to loop for ever: an image of 2 GiB, checked byte by
+/// byte, needs less.
+inline constexpr uint64_t kFirmwareBudget = 100'000'000'000;
+
 struct HostConfig {
     std::string kind = "riscv";                   ///< "riscv" or "native"
     uint64_t cpu_clock_hz = 1'000'000'000;        ///< riscv only
+    uint64_t firmware_budget = kFirmwareBudget;   ///< riscv only
     uint64_t memory_bytes = platform::kRamBytes;  ///< multiple of 4096, 2 MiB to 2 GiB
     std::filesystem::path firmware_elf;           ///< riscv only
     /// Gets each line that the firmware prints, without its end; may be empty.

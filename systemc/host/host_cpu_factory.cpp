@@ -18,6 +18,7 @@ std::unique_ptr<HostCpu> make_riscv(const char* name, const HostConfig& config,
     RiscvHostConfig riscv;
     riscv.clock_hz = config.cpu_clock_hz;
     riscv.firmware_elf = config.firmware_elf;
+    riscv.budget_instructions = config.firmware_budget;
     return std::make_unique<RiscvHost>(name, riscv, memory);
 }
 #else

@@ -159,6 +159,11 @@ bool RiscvHost::after_stop(int error) {
             return true;
         case Stop::kInterrupt:
             return true;
+        case Stop::kBudget:
+            fail(describe("the budget of " + std::to_string(config_.budget_instructions) +
+                          " firmware instructions is used up (--firmware-budget); does the "
+                          "firmware loop for ever?"));
+            return false;
         case Stop::kNone:
             break;
     }
@@ -199,6 +204,7 @@ void RiscvHost::on_block(uint32_t bytes) {
     // uc_emu_stop may let the block behind the one that called it begin.
     if (stop_ != Stop::kNone) return uc_emu_stop(uc_.get()), void();
     const uint64_t count = bytes / 4;
+    if (instructions_ + count > config_.budget_instructions) return stop(Stop::kBudget);
     // A block longer than the quantum must still be executed some time.
     if (instructions_ + count > quantum_end_ && instructions_ != synchronised_) {
         return stop(Stop::kQuantum);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "systemc/host/host_config.h"
 #include "systemc/host/host_cpu.h"
 #include "systemc/host/host_memory.h"
 
@@ -21,6 +22,9 @@ namespace tandem::host {
 struct RiscvHostConfig {
     uint64_t clock_hz = 1'000'000'000;
     uint64_t quantum_instructions = 100'000;
+    /// A program that executes more ends with a fault: it may loop for ever, at a speed of
+    /// simulated time at which nobody would see the end.
+    uint64_t budget_instructions = kFirmwareBudget;
     std::filesystem::path firmware_elf;
 };
 
@@ -38,7 +42,7 @@ class RiscvHost final : public HostCpu {
     friend struct Callbacks;
 
     /// Why uc_emu_start came back, if it was asked to.
-    enum class Stop { kNone, kQuantum, kInterrupt, kExit, kBusError, kException };
+    enum class Stop { kNone, kQuantum, kInterrupt, kExit, kBusError, kException, kBudget };
 
     void open(HostMemory& memory);
     void map_device(uint64_t address, uint64_t bytes, void* region);

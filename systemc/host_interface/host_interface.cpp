@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arch/generated/registers.h"
+#include "systemc/host_interface/core_table.h"
 
 namespace tandem::sim {
 namespace {
@@ -32,16 +33,16 @@ struct HostInterface::Command {
     }
 };
 
-HostInterface::HostInterface(sc_core::sc_module_name name, ChipServices& services, HostLink& link,
-                             Sequencer& sequencer, Mxu& mxu)
+HostInterface::HostInterface(sc_core::sc_module_name name, const arch::ChipConfig& config,
+                             HostLink& link, ProgramRunner& runner)
     : sc_module(name),
       registers_in("registers_in"),
       irq_out("irq_out"),
       memory("memory"),
-      services_(services),
+      config_(config),
       link_(link),
-      sequencer_(sequencer),
-      mxu_(mxu) {
+      runner_(runner),
+      readings_(config, runner) {
     SC_HAS_PROCESS(HostInterface);
     registers_in.register_b_transport(this, &HostInterface::b_transport);
     registers_in.register_transport_dbg(this, &HostInterface::transport_dbg);
@@ -87,50 +88,13 @@ bool HostInterface::access(tlm::tlm_generic_payload& transaction) {
 }
 
 uint32_t HostInterface::read_register(uint32_t offset) const {
-    const auto& config = services_.config();
-    const auto low = [](uint64_t value) { return static_cast<uint32_t>(value); };
-    const auto high = [](uint64_t value) { return static_cast<uint32_t>(value >> 32); };
-    switch (offset) {
-        case TANDEM_REG_VERSION:
-            return isa::kVersion | TANDEM_REGISTERS_VERSION << 16;
-        case TANDEM_REG_HASH_LO:
-            return low(config.hash());
-        case TANDEM_REG_HASH_HI:
-            return high(config.hash());
-        case TANDEM_REG_ISA_HASH_LO:
-            return low(isa::kHash);
-        case TANDEM_REG_ISA_HASH_HI:
-            return high(isa::kHash);
-        case TANDEM_REG_MXU_SHAPE:
-            return config.mxu.rows | config.mxu.cols << 16;
-        case TANDEM_REG_UB_BYTES:
-            return low(config.unified_buffer_bytes);
-        case TANDEM_REG_MEMORY_MIB:
-            return low(config.memory.bytes >> 20);
-        case TANDEM_REG_CLOCK_KHZ:
-            return low(config.clock_hz / 1000);
-        case TANDEM_REG_STATUS:
-            return (busy_ ? TANDEM_STATUS_BUSY : 0) |
-                   (registers_[word(TANDEM_REG_ERROR_CODE)] != 0 ? TANDEM_STATUS_ERROR : 0);
-        case TANDEM_REG_RING_HEAD:
-            return head_;
-        case TANDEM_REG_CYCLES_LO:
-            return low(counters().cycles - at_reset_.cycles);
-        case TANDEM_REG_CYCLES_HI:
-            return high(counters().cycles - at_reset_.cycles);
-        case TANDEM_REG_MACS_LO:
-            return low(counters().macs - at_reset_.macs);
-        case TANDEM_REG_MACS_HI:
-            return high(counters().macs - at_reset_.macs);
-        case TANDEM_REG_INSTRUCTIONS:
-            return low(counters().instructions - at_reset_.instructions);
-        case TANDEM_REG_MXU_BUSY_LO:
-            return low(counters().mxu_busy - at_reset_.mxu_busy);
-        case TANDEM_REG_MXU_BUSY_HI:
-            return high(counters().mxu_busy - at_reset_.mxu_busy);
-        default:
-            return registers_[word(offset)];
-    }
+    const uint32_t selected = registers_[word(TANDEM_REG_CORE_SELECT)];
+    if (const auto value = readings_.read(offset, selected)) return *value;
+    if (offset == TANDEM_REG_RING_HEAD) return head_;
+    if (offset == TANDEM_REG_STATUS)
+        return (busy_ ? TANDEM_STATUS_BUSY : 0) |
+               (registers_[word(TANDEM_REG_ERROR_CODE)] != 0 ? TANDEM_STATUS_ERROR : 0);
+    return registers_[word(offset)];
 }
 
 void HostInterface::write_register(uint32_t offset, uint32_t value) {
@@ -155,15 +119,10 @@ void HostInterface::write_control(uint32_t value) {
     if (busy_) {
         // The command thread finishes the abort and then resets the device.
         abort_ = true;
-        services_.raise_error(arch::DeviceError::kAborted, sequencer_.program_counter());
+        runner_.abort();
     } else {
         reset_device();
     }
-}
-
-HostInterface::Counters HostInterface::counters() const {
-    return {sequencer_.program_cycles(), mxu_.macs(), services_.instructions_retired(),
-            mxu_.account().busy()};
 }
 
 void HostInterface::reset_device() {
@@ -172,8 +131,8 @@ void HostInterface::reset_device() {
     registers_[word(TANDEM_REG_CONTROL)] = control;
     head_ = 0;
     abort_ = false;
-    at_reset_ = counters();
-    services_.clear_error();
+    readings_.reset();
+    runner_.clear_errors();
     update_irq();
 }
 
@@ -215,31 +174,43 @@ void HostInterface::run_next_command() {
     sc_core::sc_time delay;
     const bool fetched = link_.read(entry, command.bytes.data(), command.bytes.size(), delay);
     sc_core::wait(delay);
-    const uint64_t cycles_before = sequencer_.program_cycles();
-    std::optional<ProgramError> error =
-        services_.error();  // aborted while the command was on its way
-    if (!fetched) error = ProgramError{arch::DeviceError::kHostAddress, slot};
+    const uint64_t cycles_before = runner_.program_cycles();
+    std::optional<CoreError> error;
+    if (abort_) error = failed(arch::DeviceError::kAborted, head_);
+    if (!fetched) error = failed(arch::DeviceError::kHostAddress, slot);
     if (!error) error = execute(command);
-    finish(entry, error, sequencer_.program_cycles() - cycles_before);
+    finish(entry, error, runner_.program_cycles() - cycles_before);
 }
 
-std::optional<ProgramError> HostInterface::execute(const Command& command) {
+std::optional<CoreError> HostInterface::execute(const Command& command) {
     switch (command.field<uint32_t>(TANDEM_COMMAND_OPCODE_OFFSET)) {
         case TANDEM_COMMAND_LOAD:
             return load(command);
         case TANDEM_COMMAND_RUN:
-            return sequencer_.run(
-                {command.field<uint64_t>(TANDEM_COMMAND_SOURCE_OFFSET),
-                 command.field<uint64_t>(TANDEM_COMMAND_BYTES_OFFSET) / isa::kInstructionBytes,
-                 {command.field<uint64_t>(TANDEM_COMMAND_ARG0_OFFSET),
-                  command.field<uint64_t>(TANDEM_COMMAND_ARG1_OFFSET),
-                  command.field<uint64_t>(TANDEM_COMMAND_ARG2_OFFSET)}});
+            return run(command);
         default:
-            return ProgramError{arch::DeviceError::kBadCommand, head_};
+            return failed(arch::DeviceError::kBadCommand, head_);
     }
 }
 
-std::optional<ProgramError> HostInterface::load(const Command& command) {
+std::optional<CoreError> HostInterface::run(const Command& command) {
+    const CoreTable table{.address = command.field<uint64_t>(TANDEM_COMMAND_DESTINATION_OFFSET),
+                          .bytes = command.field<uint64_t>(TANDEM_COMMAND_BYTES_OFFSET),
+                          .code = command.field<uint64_t>(TANDEM_COMMAND_SOURCE_OFFSET)};
+    std::vector<CoreProgramRequest> programs;
+    const auto refused =
+        read_core_table(memory, config_.memory.bytes + config_.cmem.bytes,
+                        static_cast<uint32_t>(runner_.cores().size()), table, programs);
+    if (refused) return CoreError{0, *refused};
+    if (abort_) return failed(arch::DeviceError::kAborted, head_);
+    for (auto& program : programs)
+        program.program.args = {command.field<uint64_t>(TANDEM_COMMAND_ARG0_OFFSET),
+                                command.field<uint64_t>(TANDEM_COMMAND_ARG1_OFFSET),
+                                command.field<uint64_t>(TANDEM_COMMAND_ARG2_OFFSET)};
+    return runner_.run(programs);
+}
+
+std::optional<CoreError> HostInterface::load(const Command& command) {
     constexpr uint64_t kChunk = 64 * 1024;
     uint64_t source = command.field<uint64_t>(TANDEM_COMMAND_SOURCE_OFFSET);
     uint64_t destination = command.field<uint64_t>(TANDEM_COMMAND_DESTINATION_OFFSET);
@@ -248,11 +219,11 @@ std::optional<ProgramError> HostInterface::load(const Command& command) {
         const uint64_t bytes = std::min(left, kChunk);
         sc_core::sc_time delay;
         if (!link_.read(source, buffer.data(), bytes, delay))
-            return ProgramError{arch::DeviceError::kHostAddress, head_};
+            return failed(arch::DeviceError::kHostAddress, head_);
         if (!memory.write(destination, buffer.data(), bytes, delay))
-            return ProgramError{arch::DeviceError::kMemoryAddress, head_};
+            return failed(arch::DeviceError::kMemoryAddress, head_);
         sc_core::wait(delay);
-        if (services_.error()) return services_.error();
+        if (abort_) return failed(arch::DeviceError::kAborted, head_);
         source += bytes;
         destination += bytes;
         left -= bytes;
@@ -260,9 +231,8 @@ std::optional<ProgramError> HostInterface::load(const Command& command) {
     return std::nullopt;
 }
 
-void HostInterface::finish(uint64_t entry, const std::optional<ProgramError>& error,
-                           uint64_t cycles) {
-    const uint32_t code = error ? static_cast<uint32_t>(error->code) : 0;
+void HostInterface::finish(uint64_t entry, const std::optional<CoreError>& error, uint64_t cycles) {
+    const uint32_t code = error ? static_cast<uint32_t>(error->error.code) : 0;
     std::array<uint32_t, 2> status = {1 + code, static_cast<uint32_t>(std::min<uint64_t>(
                                                     cycles, std::numeric_limits<uint32_t>::max()))};
     sc_core::sc_time delay;
@@ -272,7 +242,8 @@ void HostInterface::finish(uint64_t entry, const std::optional<ProgramError>& er
     ++head_;
     if (error) {
         registers_[word(TANDEM_REG_ERROR_CODE)] = code;
-        registers_[word(TANDEM_REG_ERROR_INFO)] = error->instruction;
+        registers_[word(TANDEM_REG_ERROR_INFO)] = error->error.instruction;
+        registers_[word(TANDEM_REG_ERROR_CORE)] = error->core;
     }
     registers_[kIrqStatus] |= error ? TANDEM_IRQ_STATUS_ERROR : TANDEM_IRQ_STATUS_DONE;
     update_irq();

@@ -14,11 +14,10 @@
 
 #include "arch/generated/register_table.h"
 #include "arch/generated/registers.h"
+#include "systemc/host_interface/device_readings.h"
 #include "systemc/host_interface/host_link.h"
-#include "systemc/kernel/chip_services.h"
+#include "systemc/host_interface/program_runner.h"
 #include "systemc/memory/initiator.h"
-#include "systemc/mxu/mxu.h"
-#include "systemc/sequencer/sequencer.h"
 
 namespace tandem::sim {
 
@@ -26,10 +25,10 @@ class HostInterface : public sc_core::sc_module {
   public:
     tlm_utils::simple_target_socket<HostInterface> registers_in;
     sc_core::sc_out<bool> irq_out;
-    MemoryInitiator memory;  ///< to device memory, for LOAD
+    MemoryInitiator memory;  ///< to device memory, for LOAD and core tables
 
-    HostInterface(sc_core::sc_module_name name, ChipServices& services, HostLink& link,
-                  Sequencer& sequencer, Mxu& mxu);
+    HostInterface(sc_core::sc_module_name name, const arch::ChipConfig& config, HostLink& link,
+                  ProgramRunner& runner);
 
     uint64_t commands_done() const { return head_; }
 
@@ -42,34 +41,33 @@ class HostInterface : public sc_core::sc_module {
     uint32_t read_register(uint32_t offset) const;
     void write_register(uint32_t offset, uint32_t value);
     void write_control(uint32_t value);
-    /// What the counter registers count, since the simulation began.
-    struct Counters {
-        uint64_t cycles = 0, macs = 0, instructions = 0, mxu_busy = 0;
-    };
-    Counters counters() const;
     void reset_device();
 
     void command_thread();
     bool ring_valid() const;
     void run_next_command();
-    std::optional<ProgramError> execute(const Command& command);
-    std::optional<ProgramError> load(const Command& command);
-    void finish(uint64_t entry, const std::optional<ProgramError>& error, uint64_t cycles);
+    std::optional<CoreError> execute(const Command& command);
+    std::optional<CoreError> load(const Command& command);
+    std::optional<CoreError> run(const Command& command);
+    void finish(uint64_t entry, const std::optional<CoreError>& error, uint64_t cycles);
+    /// An error of a command, which is no core's.
+    CoreError failed(arch::DeviceError code, uint32_t info) const {
+        return {0, {code, info, sc_core::sc_time_stamp()}};
+    }
     void update_irq() { irq_.write((registers_[kIrqStatus] & registers_[kIrqEnable]) != 0); }
     void irq_method() { irq_out.write(irq_.read()); }
 
     // Indices into registers_: offset / 4.
-    static constexpr uint32_t kRegisterWords = 32;
+    static constexpr uint32_t kRegisterWords = 48;
     static constexpr uint32_t kIrqStatus = TANDEM_REG_IRQ_STATUS / 4;
     static constexpr uint32_t kIrqEnable = TANDEM_REG_IRQ_ENABLE / 4;
 
-    ChipServices& services_;
+    const arch::ChipConfig& config_;
     HostLink& link_;
-    Sequencer& sequencer_;
-    Mxu& mxu_;
+    ProgramRunner& runner_;
+    DeviceReadings readings_;
     std::array<uint32_t, kRegisterWords> registers_{};
     uint32_t head_ = 0;
-    Counters at_reset_;
     bool busy_ = false;
     bool abort_ = false;
     sc_core::sc_event doorbell_;

@@ -32,6 +32,7 @@ class ChipObserver {
 struct ProgramError {
     arch::DeviceError code;
     uint32_t instruction;
+    sc_core::sc_time when{};
 };
 
 class ChipServices {
@@ -53,14 +54,14 @@ class ChipServices {
     /// told is alone.
     void set_cores(std::vector<ChipServices*> cores) { cores_ = std::move(cores); }
     size_t cores() const { return std::max<size_t>(cores_.size(), 1); }
-    /// The effects of an instruction are visible. The header's core exists:
-    /// dispatch has looked.
+    /// The effects of an instruction are visible; a flag of another core is on its way. The
+    /// header's core exists: dispatch has looked.
     void raise_signals(const isa::Header& header) {
         flags_.raise(header.signal_a);
-        if (header.core == 0 || cores_.empty()) return flags_.raise(header.signal_b);
-        ChipServices& other = *cores_[header.core - 1u];
-        other.flags_.raise(header.signal_b);
-        other.note_progress();  // its sequencer may be the one that waits
+        if (header.core == 0 || header.core == core_ + 1 || cores_.empty())
+            return flags_.raise(header.signal_b);
+        const Cycle visible = clock_.now() + config_.sequencer.cross_core_cycles;
+        cores_[header.core - 1u]->flags_.raise_at(header.signal_b, clock_.time_of(visible));
     }
 
     void set_observer(ChipObserver* observer) { observer_ = observer; }
@@ -88,7 +89,7 @@ class ChipServices {
     /// A mistake of the program: remembers the first one and wakes the sequencer, which ends the
     /// program.
     void raise_error(arch::DeviceError code, uint32_t instruction) {
-        if (!error_) error_ = ProgramError{code, instruction};
+        if (!error_) error_ = ProgramError{code, instruction, sc_core::sc_time_stamp()};
         progress_.notify(sc_core::SC_ZERO_TIME);
     }
     /// The same, for a unit's process that cannot go on: it sleeps until it is reset.
@@ -96,7 +97,14 @@ class ChipServices {
         raise_error(code, instruction);
         for (;;) sc_core::wait(never_);
     }
+    /// From outside of the core. Of what comes in the same instant this counts, whatever the kernel
+    /// runs first.
+    void abort(uint32_t instruction) {
+        if (error_ && error_->when == sc_core::sc_time_stamp()) error_.reset();
+        raise_error(arch::DeviceError::kAborted, instruction);
+    }
     const std::optional<ProgramError>& error() const { return error_; }
+    uint32_t core() const { return core_; }
     void clear_error() { error_.reset(); }
 
   private:

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <systemc>
 
 #include "arch/generated/isa.h"
@@ -18,8 +19,17 @@ class Flags {
         ++counts_[flag];
         raised_.notify(sc_core::SC_ZERO_TIME);
     }
+    /// Visible from `when` on. Calls come in the order of their times.
+    void raise_at(uint32_t flag, sc_core::sc_time when) {
+        if (flag == 0) return;
+        if (when <= sc_core::sc_time_stamp()) return raise(flag);
+        under_way_.push_back({when, flag});
+        raised_.notify(when - sc_core::sc_time_stamp());
+    }
+    /// Whoever does not get the flag is told by raised() when to try again.
     bool try_take(uint32_t flag) {
         if (flag == 0) return true;
+        arrive();
         if (counts_[flag] == 0) return false;
         --counts_[flag];
         return true;
@@ -28,11 +38,31 @@ class Flags {
     void take(uint32_t flag) {
         while (!try_take(flag)) sc_core::wait(raised_);
     }
-    void clear() { counts_.fill(0); }
+    const sc_core::sc_event& raised() const { return raised_; }
+    void clear() {
+        counts_.fill(0);
+        under_way_.clear();
+    }
     const std::array<uint32_t, isa::kFlagCount>& counts() const { return counts_; }
 
   private:
+    struct UnderWay {
+        sc_core::sc_time when;
+        uint32_t flag;
+    };
+
+    /// Counts what is there by now, whatever the kernel has run first in this instant; the event
+    /// has one time only, so that it is set again for what comes next.
+    void arrive() {
+        while (!under_way_.empty() && under_way_.front().when <= sc_core::sc_time_stamp()) {
+            ++counts_[under_way_.front().flag];
+            under_way_.pop_front();
+        }
+        if (!under_way_.empty()) raised_.notify(under_way_.front().when - sc_core::sc_time_stamp());
+    }
+
     std::array<uint32_t, isa::kFlagCount> counts_{};
+    std::deque<UnderWay> under_way_;  ///< from other cores, the earliest first
     sc_core::sc_event raised_;
 };
 

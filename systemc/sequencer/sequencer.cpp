@@ -110,7 +110,7 @@ Sequencer::Step Sequencer::execute_scalar(isa::Opcode opcode, const isa::Words& 
     for (const uint32_t flag : {uint32_t{header.wait_a}, uint32_t{header.wait_b}}) {
         bool taken = false;
         if (!wait_for([&] { return taken = services_.flags().try_take(flag); },
-                      services_.progress()))
+                      services_.flags().raised()))
             return Step::kStopped;
     }
     if (header.wait_a != 0 || header.wait_b != 0)

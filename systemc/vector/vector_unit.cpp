@@ -3,7 +3,7 @@
 
 #include "arch/numerics.h"
 #include "engine/activation_reader.h"
-#include "engine/vector_ops.h"
+#include "engine/vector_drain.h"
 
 namespace tandem::sim {
 
@@ -26,14 +26,6 @@ void VectorUnit::execute(const Dispatched& instruction) {
             return requantise(isa::Requantise::decode(words), index);
         case isa::Opcode::kConvert:
             return convert(isa::Convert::decode(words), index);
-        case isa::Opcode::kAdd:
-            return add(isa::Add::decode(words), index);
-        case isa::Opcode::kPool:
-            return pool(isa::Pool::decode(words), index);
-        case isa::Opcode::kSoftmax:
-            return softmax(isa::Softmax::decode(words), index);
-        case isa::Opcode::kSetPoolWindow:
-            return set_pool_window(isa::SetPoolWindow::decode(words), index);
         case isa::Opcode::kSetShape:
         case isa::Opcode::kSetView:
         case isa::Opcode::kSetTaps:
@@ -109,49 +101,6 @@ void VectorUnit::stream(uint64_t read_bytes, uint64_t written_bytes, uint64_t cy
     wait_until(std::max(ports_.read_port.done(start, read_bytes),
                         ports_.write_port.done(start, written_bytes)));
     charge(Cause::kWaitPort);
-}
-
-void VectorUnit::add(const isa::Add& op, uint32_t index) {
-    check_buffer(op.a_addr, op.count, index);
-    check_buffer(op.b_addr, op.count, index);
-    check_buffer(op.out_addr, op.count, index);
-    check_buffer(op.params_addr, sizeof(numerics::AddParams), index);
-    if (services_.functional()) engine::add_elements(op, bytes_);
-    stream(2 * uint64_t{op.count}, op.count, timing_.add(op.count));
-}
-
-void VectorUnit::set_pool_window(const isa::SetPoolWindow& op, uint32_t index) {
-    if (!engine::ActivationReader::valid(op.geometry))
-        services_.fail(arch::DeviceError::kBadInstruction, index);
-    window_ = op.geometry;
-    busy_for(1);
-}
-
-void VectorUnit::pool(const isa::Pool& op, uint32_t index) {
-    const isa::Geometry& g = window_;
-    if (!engine::ActivationReader::valid(g) || op.kind > 2 || op.images == 0)
-        services_.fail(arch::DeviceError::kBadInstruction, index);
-    const uint64_t outputs = uint64_t{op.images} * g.out_height * g.out_width;
-    check_buffer(op.in_addr,
-                 uint64_t{op.images - 1u} * g.image_stride +
-                     (uint64_t{g.in_height} * g.in_width - 1) * g.pixel_stride + g.channels,
-                 index);
-    check_buffer(op.out_addr, outputs * g.channels, index);
-    if (op.kind == 2) check_buffer(op.params_addr, sizeof(numerics::ChannelParams), index);
-    if (services_.functional()) engine::pool_windows(op, g, bytes_);
-    const uint64_t taps = uint64_t{g.kernel_h} * g.kernel_w;
-    stream(outputs * taps * g.channels, outputs * g.channels,
-           timing_.pool(outputs, g.channels, taps));
-}
-
-void VectorUnit::softmax(const isa::Softmax& op, uint32_t index) {
-    if (op.rows == 0 || op.cols == 0) services_.fail(arch::DeviceError::kBadInstruction, index);
-    const uint64_t bytes = uint64_t{op.rows} * op.cols;
-    check_buffer(op.in_addr, bytes, index);
-    check_buffer(op.out_addr, bytes, index);
-    check_buffer(op.params_addr, 256 * sizeof(float), index);
-    if (services_.functional()) engine::softmax_rows(op, bytes_);
-    stream(4 * bytes, bytes, timing_.softmax(op.rows, op.cols));
 }
 
 }  // namespace tandem::sim

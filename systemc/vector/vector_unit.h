@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector unit: drains accumulators; maps, reduces, looks up and moves elements; elementwise
-// sum, pooling, softmax. One instruction at a time; times in vector_timing.h, values in
-// vector_ops.h and vector_elements.h.
+// The vector unit: drains accumulators; maps, reduces, looks up and moves elements. One
+// instruction at a time; times in vector_timing.h, values in vector_drain.h and vector_elements.h.
 #pragma once
 
 #include <span>
@@ -42,10 +41,6 @@ class VectorUnit final : public Unit {
     /// per vector of lanes.
     std::span<const int32_t> drain(uint32_t array, uint32_t acc_addr, uint32_t rows, uint32_t cols,
                                    uint32_t element_bytes, uint32_t chain_cost, uint32_t index);
-    void add(const isa::Add& op, uint32_t index);
-    void pool(const isa::Pool& op, uint32_t index);
-    void softmax(const isa::Softmax& op, uint32_t index);
-    void set_pool_window(const isa::SetPoolWindow& op, uint32_t index);
 
     void check_buffer(uint64_t address, uint64_t bytes, uint32_t index) {
         check_range(address, bytes, bytes_.size(), arch::DeviceError::kUbAddress, index);
@@ -62,7 +57,6 @@ class VectorUnit final : public Unit {
     std::vector<Mxu*> mxus_;
     engine::VectorTiming timing_;
     std::span<uint8_t> bytes_;
-    isa::Geometry window_{};
     arch::VectorState state_;
 };
 

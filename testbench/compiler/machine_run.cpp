@@ -47,13 +47,15 @@ std::vector<CoreProgram> programs_of(StreamedProgram& stream) {
 }
 
 std::vector<CoreProgram> programs_of(const arch::Program& image) {
-    return {{image.instructions, image.sources}};
+    std::vector<CoreProgram> programs;
+    for (const auto& core : image.cores) programs.push_back({core.instructions, core.sources});
+    return programs;
 }
 
 Setting setting_of(const arch::Program& image, const arch::ChipConfig& chip, const Int8s& inputs) {
     std::mt19937 random(0);
     Setting setting;
-    setting.scalars[1] = image.instructions.size() * isa::kInstructionBytes;
+    setting.scalars[1] = arch::layout_of(image).data;
     setting.scalars[2] = kHostInputs;
     setting.scalars[3] = kHostOutputs;
     Region memory{0, rubbish(chip.memory.bytes, random)};

@@ -82,7 +82,7 @@ TEST_P(CompiledLayers, AreAsExpectedForSample0) {
     std::multimap<uint32_t, size_t> node_of;
     std::vector<size_t> offset(program.nodes.size() + 1);
     for (size_t n = 0; n < program.nodes.size(); ++n) {
-        node_of.emplace(program.nodes[n].last_instruction, n);
+        node_of.emplace(program.nodes[n].parts.at(0).last_instruction, n);
         offset[n + 1] = offset[n] + program.nodes[n].output_bytes;
     }
     ASSERT_EQ(offset.back(), data.layers_of_sample_0.size());

@@ -92,19 +92,27 @@ struct Product {
         arch::Program p;
         p.rounding = "single";
         p.data.resize(512);
-        p.instructions = before;
+        auto& code = p.cores.emplace_back().instructions;
+        code = before;
         for (const isa::Words& words :
              {input.encode(), weights.encode(), window.encode(), matmul.encode()})
-            p.instructions.push_back(words);
-        p.instructions.insert(p.instructions.end(), between.begin(), between.end());
-        p.instructions.push_back(drain.encode());
-        p.instructions.push_back(output.encode());
-        p.instructions.insert(p.instructions.end(), after.begin(), after.end());
-        p.instructions.push_back(isa::Halt{}.encode());
-        p.sources.resize(p.instructions.size());
+            code.push_back(words);
+        code.insert(code.end(), between.begin(), between.end());
+        code.push_back(drain.encode());
+        code.push_back(output.encode());
+        code.insert(code.end(), after.begin(), after.end());
+        code.push_back(isa::Halt{}.encode());
+        p.cores[0].sources.resize(code.size());
         p.inputs = {{"in", {1, 80}, 1.0f, 0, 80}};
         p.outputs = {{"out", {10, 4}, 1.0f, 0, 40}};
-        p.nodes = {{0, "FULLY_CONNECTED", "out", 320, true, 1024, 40, 4}};
+        p.nodes = {{0,
+                    "FULLY_CONNECTED",
+                    "out",
+                    320,
+                    arch::ProgramNode::Place::kBuffer,
+                    1024,
+                    40,
+                    {{0, 4, 0, 40}}}};
         change(p);
         return p;
     }
@@ -146,7 +154,7 @@ const Spoilt kInstructions[] = {
          p.after = {isa::Words{0, 0, 0, 0, 0, 0, 0, 1}};
      },
      "instruction 6 (nop): expected zeros where no field is"},
-    {"AnotherCore", [](Product& p) { p.matmul.header.core = 2; }, "its own core"},
+    {"AnotherCore", [](Product& p) { p.matmul.header.core = 2; }, "cores of the program, found 2"},
     {"AFenceOfNoUnit", [](Product& p) { p.after = {isa::Fence{.header = {}, .unit = 6}.encode()}; },
      "a unit that there is"},
     {"AnArrayThatIsNotThere", [](Product& p) { p.matmul.mxu = 1; },
@@ -203,17 +211,11 @@ const Spoilt kInstructions[] = {
     {"AFloatDrain",
      [](Product& p) { p.after = {isa::Convert{.header = {}, .rows = 1, .cols = 1}.encode()}; },
      "a bf16 array"},
-    {"APoolWithoutAWindow",
-     [](Product& p) { p.after = {isa::Pool{.header = {}, .images = 1}.encode()}; },
-     "a set_pool_window before it"},
-    {"APoolThatTakesAges",
+    {"AMapThatTakesAges",
      [](Product& p) {
-         isa::Geometry g = rows_of(1, 8);
-         g.kernel_h = g.kernel_w = 255;
-         g.stride_h = 1;
-         g.out_width = 100;
-         p.after = {isa::SetPoolWindow{.header = {}, .geometry = g}.encode(),
-                    isa::Pool{.header = {}, .in_addr = 0, .out_addr = 0, .images = 1}.encode()};
+         isa::SetShape shape;
+         shape.n0 = 100'000'000;
+         p.after = {shape.encode(), isa::Map{}.encode()};
      },
      "the watchdog's 1000000 cycles"},
 };
@@ -260,7 +262,7 @@ const Spoilt kMachine[] = {
     {"NoHalt",
      [](Product& p) {
          p.change = [](arch::Program& program) {
-             program.instructions.back() = isa::Nop{}.encode();
+             program.cores[0].instructions.back() = isa::Nop{}.encode();
          };
      },
      "instruction 6 (nop): expected a halt as the last instruction"},
@@ -299,15 +301,15 @@ const Spoilt kMetadata[] = {
      metadata<[](arch::Program& p) { p.nodes[0].output_address = 4057; }>,
      "node 0: expected an output inside the unified buffer"},
     {"ALastInstructionBehindTheEnd",
-     metadata<[](arch::Program& p) { p.nodes[0].last_instruction = 7; }>, "node 0"},
+     metadata<[](arch::Program& p) { p.nodes[0].parts[0].last_instruction = 7; }>, "node 0"},
     {"MoreMacsThanAreDone", metadata<[](arch::Program& p) { p.nodes[0].macs = 321; }>, "nodes: "},
-    {"ASourceThatIsNoNode", metadata<[](arch::Program& p) { p.sources[2].node = 1; }>,
+    {"ASourceThatIsNoNode", metadata<[](arch::Program& p) { p.cores[0].sources[2].node = 1; }>,
      "source of instruction 2"},
-    {"ASourceBelowNone", metadata<[](arch::Program& p) { p.sources[2].node = -2; }>, "source of"},
+    {"ASourceBelowNone", metadata<[](arch::Program& p) { p.cores[0].sources[2].node = -2; }>,
+     "source of"},
     {"DataBeyondMemory", metadata<[](arch::Program& p) { p.data.resize((1 << 20) - 4095); }>,
      "DATA: expected code and data of at most 1048576 bytes"},
-    {"NoInstructions",
-     metadata<[](arch::Program& p) { p.instructions.clear(), p.sources.clear(); }>, "CODE"},
+    {"NoInstructions", metadata<[](arch::Program& p) { p.cores[0] = {}; }>, "CODE"},
 };
 
 const auto kName = [](const auto& info) { return std::string(info.param.name); };
@@ -360,12 +362,103 @@ TEST(ProgramCheck, TakesFencesAsThirdWaitsAndSignals) {
               std::string::npos);
 }
 
+// ---- two cores
+
+isa::Header to_core(uint32_t core, uint32_t flag) {
+    return {.signal_b = static_cast<uint8_t>(flag), .core = static_cast<uint8_t>(core + 1)};
+}
+
+/// The product on core 0, and a program of nops, fences and transfers on core 1.
+arch::Program with_second(const Product& product, std::vector<isa::Words> second) {
+    arch::Program program = product.program();
+    second.push_back(isa::Halt{}.encode());
+    auto& core = program.cores.emplace_back();
+    core.instructions = std::move(second);
+    core.sources.resize(core.instructions.size());
+    return program;
+}
+
+arch::ChipConfig two_cores() {
+    arch::ChipConfig chip = chip8();
+    chip.cores = 2;
+    return chip;
+}
+
+TEST(ProgramCheckCores, TakesFlagsThatCross) {
+    Product product;
+    product.after = {isa::Nop{.header = to_core(1, 9)}.encode(), nop(8, 0)};
+    const auto program =
+        with_second(product, {nop(9, 0), isa::Nop{.header = to_core(0, 8)}.encode()});
+    EXPECT_EQ(refusal(two_cores(), program), "");
+    EXPECT_NE(refusal(chip8(), program).find("programs of 1 to 1 cores"), std::string::npos);
+}
+
+TEST(ProgramCheckCores, RefusesADeadlockOverCores) {
+    Product product;
+    product.after = {nop(8, 0), isa::Nop{.header = to_core(1, 9)}.encode()};
+    EXPECT_NE(refusal(two_cores(),
+                      with_second(product, {nop(9, 0), isa::Nop{.header = to_core(0, 8)}.encode()}))
+                  .find("core 0 instruction 6 (nop): expected a program without deadlock"),
+              std::string::npos);
+}
+
+TEST(ProgramCheckCores, RefusesAFlagOfACoreThatIsNotThereAndOneThatIsLeft) {
+    Product product;
+    EXPECT_NE(
+        refusal(two_cores(), with_second(product, {isa::Nop{.header = to_core(2, 8)}.encode()}))
+            .find("core 1 instruction 0 (nop): expected signals to cores of the program"),
+        std::string::npos);
+    EXPECT_NE(
+        refusal(two_cores(), with_second(product, {isa::Nop{.header = to_core(0, 8)}.encode()}))
+            .find("no flag left over, found 1 of flag 8"),
+        std::string::npos);
+}
+
+TEST(ProgramCheckCores, WhatAnotherCoreHasWrittenMayBeRead) {
+    Product product;
+    isa::WriteMemory spill{.header = to_core(1, 9), .offset = 600, .bytes = 32, .base = 1};
+    product.after = {spill.encode()};
+    isa::ReadMemory back{
+        .header = {.wait_a = 9}, .ub_addr = 64, .offset = 600, .bytes = 32, .base = 1};
+    EXPECT_EQ(refusal(two_cores(), with_second(product, {back.encode()})), "");
+    back.bytes = 33;
+    EXPECT_NE(
+        refusal(two_cores(), with_second(product, {back.encode()})).find("what was written before"),
+        std::string::npos);
+}
+
+TEST(ProgramCheckCores, AllOfThemTogetherWriteTheOutputs) {
+    Product product;
+    product.output.bytes = 20;
+    EXPECT_NE(refusal(two_cores(), with_second(product, {})).find("none of byte 20"),
+              std::string::npos);
+    const isa::WriteHost rest{.header = {}, .ub_addr = 0, .offset = 20, .bytes = 20, .base = 3};
+    EXPECT_EQ(refusal(two_cores(), with_second(product, {rest.encode()})), "");
+}
+
+/// Knowledge of a drain goes through another core and back.
+TEST(ProgramCheckCores, AFlagThereAndBackOrdersAMatmulBehindADrain) {
+    Product product;
+    product.drain.header.signal_b = 9;
+    product.drain.header.core = 2;
+    isa::Matmul again = product.matmul;
+    again.header = {.wait_a = 8};
+    again.new_weights = 0;
+    product.after = {again.encode()};
+    EXPECT_EQ(
+        refusal(two_cores(),
+                with_second(product, {nop(9, 0), isa::Nop{.header = to_core(0, 8)}.encode()})),
+        "");
+}
+
 TEST(ProgramCheck, TakesWhatTheCompilerMakes) {
     for (uint32_t seed = 0; seed < 150; ++seed) {
         std::mt19937 random(seed);
         const auto graph = random_graph(random);
         auto chip = test_chip(8, 8);
         chip.mxu.accumulator_rows = seed % 2 == 0 ? 256 : 8;
+        chip.cores = 1 + seed % 3;
+        chip.mxu.count = 1 + seed % 2;
         // Some of the values go through device memory then.
         if (seed % 3 == 0) chip.unified_buffer_bytes = smallest_buffer(graph, chip, {});
         EXPECT_EQ(refusal(chip, compiler::compile(graph, chip)), "") << "seed " << seed;

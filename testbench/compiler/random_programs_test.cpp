@@ -32,9 +32,9 @@ Random random_case(uint32_t seed, ElementType type, bool list, Form form) {
     std::mt19937 random(seed);
     Random r;
     r.graph = list ? random_list(random, type) : random_graph(random);
-    r.chip = random_chip(random, form == Form::kImage ? ChipLimits{1, 4} : ChipLimits{});
+    r.chip = random_chip(random);
     r.chip.mxu.dtype = type == ElementType::kBf16 ? arch::Dtype::kBf16 : arch::Dtype::kInt8;
-    if (form == Form::kImage) r.options.cores = 1, r.options.use_cmem = false;
+    if (form == Form::kImage) r.options.use_cmem = false;
     r.options.rounding = static_cast<Rounding>(random() % 2);
     // A list's rows say their batch themselves.
     r.options.batch = list ? 1 : 1 + static_cast<uint32_t>(random() % 3);

@@ -29,6 +29,9 @@ void expect_identification(MockHal& hal, uint64_t isa_hash, uint64_t hash) {
     hal.expect_read(TANDEM_REG_UB_BYTES, 65536);
     hal.expect_read(TANDEM_REG_MEMORY_MIB, 16);
     hal.expect_read(TANDEM_REG_CLOCK_KHZ, 700000);
+    hal.expect_read(TANDEM_REG_CORES, 2 | 4 << 16);
+    hal.expect_read(TANDEM_REG_WATCHDOG_LO, 5);
+    hal.expect_read(TANDEM_REG_WATCHDOG_HI, 1);
 }
 
 void expect_start(MockHal& hal, uint32_t entries) {
@@ -264,6 +267,7 @@ TEST_F(RunningDriver, ReportsAnErrorThatStoppedTheRing) {
     hal_.expect_read(TANDEM_REG_STATUS, TANDEM_STATUS_ERROR);
     hal_.expect_read(TANDEM_REG_ERROR_CODE, TANDEM_ERROR_WATCHDOG);
     hal_.expect_read(TANDEM_REG_ERROR_INFO, 17);
+    hal_.expect_read(TANDEM_REG_ERROR_CORE, 1);
     const ErrorReport report = driver_.error();
     EXPECT_TRUE(report.failed);
     EXPECT_EQ(report.info, 17u);
@@ -313,6 +317,32 @@ TEST(DriverCounters, ReadsAgainWhenACarryComesBetweenTheWords) {
     EXPECT_EQ(counters.macs, 0x200000007u);
     EXPECT_EQ(counters.mxu_busy_cycles, 0x200000007u);
     EXPECT_EQ(counters.instructions, 11u);
+}
+
+TEST(DriverCores, ReadsTheCoreThatItSelects) {
+    MockHal hal;
+    hal.expect_write(TANDEM_REG_CORE_SELECT, 3);
+    hal.expect_read(TANDEM_REG_CORE_STATUS, TANDEM_CORE_STATUS_ERROR | TANDEM_CORE_STATUS_WATCHDOG);
+    hal.expect_read(TANDEM_REG_CORE_ERROR_CODE, TANDEM_ERROR_WATCHDOG);
+    hal.expect_read(TANDEM_REG_CORE_ERROR_INFO, 12);
+    for (const uint32_t low :
+         {TANDEM_REG_CORE_CYCLES_LO, TANDEM_REG_CORE_MACS_LO, TANDEM_REG_CORE_MXU_BUSY_LO}) {
+        hal.expect_read(low + 4, 2);
+        hal.expect_read(low, low);
+        hal.expect_read(low + 4, 2);
+    }
+    hal.expect_read(TANDEM_REG_CORE_INSTRUCTIONS, 11);
+    const CoreReport report = Driver(hal).core(3);
+    EXPECT_FALSE(report.busy);
+    EXPECT_TRUE(report.watchdog);
+    EXPECT_TRUE(report.error.failed);
+    EXPECT_EQ(report.error.code, TANDEM_ERROR_WATCHDOG);
+    EXPECT_EQ(report.error.info, 12u);
+    EXPECT_EQ(report.error.core, 3u);
+    EXPECT_EQ(report.counters.cycles, 0x200000000u + TANDEM_REG_CORE_CYCLES_LO);
+    EXPECT_EQ(report.counters.macs, 0x200000000u + TANDEM_REG_CORE_MACS_LO);
+    EXPECT_EQ(report.counters.mxu_busy_cycles, 0x200000000u + TANDEM_REG_CORE_MXU_BUSY_LO);
+    EXPECT_EQ(report.counters.instructions, 11u);
 }
 
 TEST(DriverStop, SilencesTheChip) {

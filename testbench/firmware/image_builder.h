@@ -10,18 +10,21 @@
 
 namespace tandem::testbench {
 
-/// An image of `instructions` instructions with pseudo-random content, and this data.
+/// An image of `instructions` instructions with pseudo-random content on each of `cores` cores, and
+/// this data.
 inline std::vector<uint8_t> build_image(uint64_t isa_hash, uint64_t chip_hash, size_t instructions,
-                                        std::vector<uint8_t> data) {
+                                        std::vector<uint8_t> data, size_t cores = 1) {
     arch::Program program;
     program.isa_hash = isa_hash;
     program.chip_hash = chip_hash;
     program.chip = "test";
-    program.instructions.resize(instructions);
-    program.sources.resize(instructions);
+    program.cores.resize(cores);
     uint32_t state = 1;
-    for (auto& words : program.instructions) {
-        for (auto& word : words) word = state = state * 1664525u + 1013904223u;
+    for (arch::CoreProgram& core : program.cores) {
+        core.instructions.resize(instructions);
+        core.sources.resize(instructions);
+        for (auto& words : core.instructions)
+            for (auto& word : words) word = state = state * 1664525u + 1013904223u;
     }
     program.data = std::move(data);
     return arch::serialise(program);

@@ -38,7 +38,10 @@ TEST(Image, FindsCodeAndDataOfAnImageOfTheCompiler) {
     EXPECT_EQ(image.isa_hash, kIsaHash);
     EXPECT_EQ(image.chip_hash, kHash);
     EXPECT_EQ(image.code_bytes, 96u);
-    EXPECT_EQ(image.code_offset, 40u);
+    EXPECT_EQ(image.cores, 1u);
+    EXPECT_EQ(image.table_offset, 48u);
+    EXPECT_EQ(image.table_bytes, 16u);
+    EXPECT_EQ(image.code_offset, 64u);
     EXPECT_EQ(image.data_bytes, 5u);
     EXPECT_EQ(bytes.at(image.data_offset + 4), 5u);
 }
@@ -49,6 +52,40 @@ TEST(Image, AcceptsAProgramWithoutData) {
 
 TEST(Image, RejectsAProgramWithoutCode) {
     EXPECT_EQ(parse(build_image(kIsaHash, kHash, 0, {1})), Status::kImageCode);
+}
+
+TEST(Image, FindsTheProgramsOfSeveralCores) {
+    const auto bytes = build_image(kIsaHash, kHash, 9, {1}, 3);
+    Image image;
+    ASSERT_EQ(parse(bytes, &image), Status::kOk);
+    EXPECT_EQ(image.cores, 3u);
+    EXPECT_EQ(image.table_bytes, 48u);
+    EXPECT_EQ(image.code_bytes, 2 * 512u + 9 * 32u) << "each at a multiple of 256";
+    uint64_t offset = 0;
+    std::memcpy(&offset, bytes.data() + image.table_offset + 32, sizeof offset);
+    EXPECT_EQ(offset, 1024u) << "of core 2";
+}
+
+/// CODE with a field changed and its checksum made good.
+std::vector<uint8_t> with_code_field(size_t offset, uint64_t value, size_t bytes) {
+    auto image = build_image(kIsaHash, kHash, 9, {1}, 2);
+    uint64_t length = 0;
+    std::memcpy(&length, image.data() + 32, sizeof length);
+    std::memcpy(image.data() + 40 + offset, &value, bytes);
+    const uint32_t checksum = crc32(image.data() + 40, length);
+    std::memcpy(image.data() + 28, &checksum, sizeof checksum);
+    return image;
+}
+
+TEST(Image, RejectsTablesThatAreNotThoseOfItsCode) {
+    EXPECT_EQ(parse(with_code_field(0, 2, 4)), Status::kOk) << "unchanged";
+    for (const uint64_t cores : {0u, 1u, 3u, 257u, 0xffffffffu})
+        EXPECT_EQ(parse(with_code_field(0, cores, 4)), Status::kImageCode) << cores << " cores";
+    for (const size_t field : {8u, 16u, 24u, 32u})
+        for (const uint64_t value : {uint64_t{1}, uint64_t{20}, uint64_t{256}, uint64_t{1} << 59,
+                                     ~uint64_t{0}, ~uint64_t{31}})
+            EXPECT_EQ(parse(with_code_field(field, value, 8)), Status::kImageCode)
+                << "field " << field << " is " << value;
 }
 
 TEST(Image, RejectsNullArguments) {

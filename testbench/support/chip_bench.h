@@ -36,11 +36,13 @@ inline constexpr uint64_t kRing = kHostBase;              ///< 8 entries
 inline constexpr uint64_t kProgram = kHostBase + 0x1000;  ///< where programs are staged
 inline constexpr uint64_t kData = kHostBase + 0x8000;
 
-/// All units of the first array and core, and a host memory that refuses what lies outside of it.
-inline run::SystemOptions small_system(bool functional) {
+/// All units of the first array of the first cores, and a host memory that refuses what lies
+/// outside of it.
+inline run::SystemOptions small_system(bool functional, uint32_t cores = 1) {
     run::SystemOptions options;
     options.functional = functional;
-    options.cores = options.arrays = 1;
+    options.cores = cores;
+    options.arrays = 1;
     options.host_base = kHostBase;
     options.host_bytes = kHostBytes;
     return options;
@@ -60,10 +62,10 @@ class HostMemoryView {
 class ChipBench : public sc_core::sc_module {
   public:
     explicit ChipBench(sc_core::sc_module_name name, const arch::ChipConfig& config = small_chip(),
-                       bool functional = true)
+                       bool functional = true, uint32_t cores = 1)
         : sc_module(name),
           config(config),
-          system(config, small_system(functional)),
+          system(config, small_system(functional, cores)),
           chip(system.chip()),
           memory(*system.direct_host()),
           irq(system.irq()) {
@@ -139,14 +141,36 @@ class ChipBench : public sc_core::sc_module {
         std::memcpy(chip.device_memory().store().bytes().data() + destination, program.data(),
                     program.size() * 32);
     }
+    /// Puts a core table into device memory, and a RUN for it into the ring. The first program
+    /// stands at device address 0, further ones kCodeBytes apart.
+    void put_run(const std::vector<uint64_t>& instructions, std::array<uint64_t, 3> args = {}) {
+        std::vector<uint64_t> table;
+        for (size_t core = 0; core < instructions.size(); ++core)
+            table.insert(table.end(), {core * kCodeBytes, instructions[core]});
+        std::memcpy(device().data() + kTable, table.data(), table.size() * 8);
+        put_command(TANDEM_COMMAND_RUN, 0, kTable, table.size() * 8, args);
+    }
+    void put_run(uint64_t instructions, std::array<uint64_t, 3> args = {}) {
+        put_run(std::vector{instructions}, args);
+    }
+    /// Puts a program for each of the first cores into device memory, runs them, and returns the
+    /// error code.
+    uint32_t run_programs(const std::vector<std::vector<isa::Words>>& programs,
+                          std::array<uint64_t, 3> args = {kDeviceData, kData, kData + 0x4000}) {
+        std::vector<uint64_t> instructions;
+        for (size_t core = 0; core < programs.size(); ++core) {
+            load_program(programs[core], core * kCodeBytes);
+            instructions.push_back(programs[core].size());
+        }
+        put_run(instructions, args);
+        ring();
+        EXPECT_TRUE(wait_idle()) << "the programs did not end";
+        return read(TANDEM_REG_ERROR_CODE);
+    }
     /// Puts the program into device memory, runs it, and returns the error code.
     uint32_t run_program(const std::vector<isa::Words>& program,
                          std::array<uint64_t, 3> args = {kDeviceData, kData, kData + 0x4000}) {
-        load_program(program);
-        put_command(TANDEM_COMMAND_RUN, 0, 0, program.size() * 32, args);
-        ring();
-        EXPECT_TRUE(wait_idle()) << "the program did not end";
-        return read(TANDEM_REG_ERROR_CODE);
+        return run_programs({program}, args);
     }
     void reset() {
         write(TANDEM_REG_CONTROL, TANDEM_CONTROL_RESET);
@@ -164,6 +188,8 @@ class ChipBench : public sc_core::sc_module {
     std::span<uint8_t> device() { return chip.device_memory().store().bytes(); }
 
     static constexpr uint64_t kDeviceData = 0x10000;
+    static constexpr uint64_t kCodeBytes = 0x4000;  ///< of device memory for each core's program
+    static constexpr uint64_t kTable = 0xf000;
     const arch::ChipConfig config;
     run::System system;
     sim::TpuChip& chip;
@@ -185,9 +211,10 @@ class ChipBench : public sc_core::sc_module {
 /// Base of chip tests: the resolution has to be set before anything of SystemC exists.
 class ChipTest : public testing::Test {
   protected:
-    void make(const arch::ChipConfig& config = small_chip(), bool functional = true) {
+    void make(const arch::ChipConfig& config = small_chip(), bool functional = true,
+              uint32_t cores = 1) {
         run::prepare_simulation();
-        bench = std::make_unique<ChipBench>("bench", config, functional);
+        bench = std::make_unique<ChipBench>("bench", config, functional, cores);
     }
     std::unique_ptr<ChipBench> bench;
 };

@@ -31,8 +31,6 @@ NaiveRounding rounding_of(uint8_t field) {
     return field != 0 ? NaiveRounding::kGemmlowp : NaiveRounding::kSingle;
 }
 
-std::vector<uint8_t> raw(const Int8s& values) { return {values.begin(), values.end()}; }
-
 }  // namespace
 
 InterpretedCore::InterpretedCore(const arch::ChipConfig& chip, InterpretedMemory& device,
@@ -60,12 +58,6 @@ void InterpretedCore::read(Execution& e) {
             return read_requantise(e);
         case isa::Opcode::kConvert:
             return read_convert(e);
-        case isa::Opcode::kAdd:
-            return read_add(e);
-        case isa::Opcode::kPool:
-            return read_pool(e);
-        case isa::Opcode::kSoftmax:
-            return read_softmax(e);
         case isa::Opcode::kMap:
         case isa::Opcode::kReduce:
         case isa::Opcode::kLookup:
@@ -73,7 +65,6 @@ void InterpretedCore::read(Execution& e) {
             e.bytes = vector_.read(e.words, buffer_);
             return;
         case isa::Opcode::kReadWeights:  // tile by tile
-        case isa::Opcode::kSetPoolWindow:
         case isa::Opcode::kSetShape:
         case isa::Opcode::kSetView:
         case isa::Opcode::kSetTaps:
@@ -105,15 +96,6 @@ void InterpretedCore::write(Execution& e) {
             const auto op = isa::Convert::decode(e.words);
             return write_rows(e, op.ub_addr, op.rows, op.row_stride);
         }
-        case isa::Opcode::kAdd:
-            return write_rows(e, isa::Add::decode(e.words).out_addr, 1, bytes);
-        case isa::Opcode::kPool:
-            return write_rows(e, isa::Pool::decode(e.words).out_addr, 1, bytes);
-        case isa::Opcode::kSoftmax:
-            return write_rows(e, isa::Softmax::decode(e.words).out_addr, 1, bytes);
-        case isa::Opcode::kSetPoolWindow:
-            pool_window = isa::SetPoolWindow::decode(e.words).geometry;
-            return;
         case isa::Opcode::kMap:
         case isa::Opcode::kReduce:
         case isa::Opcode::kLookup:
@@ -336,73 +318,6 @@ void InterpretedCore::read_convert(Execution& e) {
             for (int byte = 0; byte < (a.wide != 0 ? 4 : 2); ++byte)
                 e.bytes.push_back(static_cast<uint8_t>(x >> (8 * byte)));
         }
-}
-
-void InterpretedCore::read_add(Execution& e) {
-    const auto op = isa::Add::decode(e.words);
-    const auto p = [&](uint32_t i) { return word(op.params_addr + uint64_t{4} * i); };
-    const auto scale = [&](uint32_t i) {
-        return NaiveScale{std::bit_cast<float>(p(i)), p(i), p(i + 1)};
-    };
-    const NaiveOutput output{{scale(7)}, p(2), p(9), p(10), rounding_of(op.rounding)};
-    const auto operand = [&](uint64_t address) {
-        const uint8_t* from = at(address, op.count);
-        return Int8s(from, from + op.count);
-    };
-    e.bytes = raw(
-        naive_add(operand(op.a_addr), operand(op.b_addr), p(0), p(1), scale(3), scale(5), output));
-}
-
-void InterpretedCore::read_pool(Execution& e) {
-    const auto op = isa::Pool::decode(e.words);
-    const isa::Geometry& g = pool_window;
-    NaiveWindow w;
-    w.batch = op.images, w.in_h = g.in_height, w.in_w = g.in_width, w.in_c = g.channels;
-    w.out_h = g.out_height, w.out_w = g.out_width, w.kernel_h = g.kernel_h, w.kernel_w = g.kernel_w;
-    w.stride_h = g.stride_h, w.stride_w = g.stride_w, w.pad_top = g.pad_top,
-    w.pad_left = g.pad_left;
-    require(g.pixel_stride == g.channels, "a pool takes whole pixels");
-    const uint64_t image = uint64_t{g.in_height} * g.in_width * g.channels;
-    require(op.images >= 1 && (op.images == 1 || g.image_stride == image), "images of a pool");
-    const uint8_t* from = at(op.in_addr, op.images * image);
-    const Int8s input(from, from + op.images * image);
-    if (op.kind != 2) {
-        e.bytes = raw(op.kind == 0 ? naive_max_pool(w, input, op.clamp_min, op.clamp_max)
-                                   : naive_average_pool(w, input, op.clamp_min, op.clamp_max));
-        return;
-    }
-    const int32_t multiplier = word(op.params_addr + uint64_t{4});
-    const NaiveOutput output{
-        {{std::bit_cast<float>(multiplier), multiplier, word(op.params_addr + uint64_t{8})}},
-        op.zero_point,
-        op.clamp_min,
-        op.clamp_max,
-        rounding_of(op.rounding)};
-    // A mean is a depthwise convolution with ones.
-    const std::vector<int32_t> bias(g.channels, word(op.params_addr));
-    e.bytes = raw(naive_depthwise(
-        w, input, 0, Int8s(size_t{g.kernel_h} * g.kernel_w * g.channels, 1), bias, 1, output));
-}
-
-void InterpretedCore::read_softmax(Execution& e) {
-    const auto op = isa::Softmax::decode(e.words);
-    for (uint64_t row = 0; row < op.rows; ++row) {
-        const uint8_t* from = at(op.in_addr + row * op.cols, op.cols);
-        const Int8s x(from, from + op.cols);
-        const int largest = *std::max_element(x.begin(), x.end());
-        const auto exponential = [&](int8_t v) {
-            return std::bit_cast<float>(
-                word(op.params_addr + 4 * static_cast<uint64_t>(largest - v)));
-        };
-        float sum = 0;
-        for (const int8_t v : x) sum += exponential(v);
-        const float inverse = 256.0f / sum;
-        for (const int8_t v : x) {
-            const float scaled = exponential(v) * inverse + 0.5f;
-            const int rounded = scaled > 0 ? static_cast<int>(std::min(scaled, 1000.0f)) : 0;
-            e.bytes.push_back(static_cast<uint8_t>(std::min(rounded - 128, 127)));
-        }
-    }
 }
 
 }  // namespace tandem::testing

@@ -47,7 +47,6 @@ class InterpretedCore {
     /// Takes the next tile if the matmul switches to one; sets Execution::tile.
     void begin_matmul(Execution& e);
 
-    isa::Geometry pool_window;
     std::vector<uint8_t>& buffer() { return buffer_; }
     uint64_t macs() const { return macs_; }
     size_t tiles_left() const;
@@ -67,9 +66,6 @@ class InterpretedCore {
     void read_requantise(Execution& e);
     void read_convert(Execution& e);
     uint32_t converted(const isa::Convert& op, uint32_t sum, uint32_t column);
-    void read_add(Execution& e);
-    void read_pool(Execution& e);
-    void read_softmax(Execution& e);
     /// Rows of bytes, `stride` apart.
     void write_rows(const Execution& e, uint64_t address, uint64_t rows, uint64_t stride);
 

@@ -14,7 +14,7 @@ namespace tandem::testbench {
 
 /// A field of an instruction, a bit, a whole instruction, or two instructions in the other order.
 inline void mutate_code(arch::Program& program, Seeded& random) {
-    auto& code = program.instructions;
+    auto& code = program.cores[random.below(program.cores.size())].instructions;
     isa::Words& words = code[random.below(code.size())];
     switch (random.below(5)) {
         case 0:

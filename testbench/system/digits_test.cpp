@@ -30,6 +30,59 @@ TEST_F(DigitsTest, EveryChipGivesTheSameAnswersAndItsOwnCyclesOnAllBackends) {
     }
 }
 
+TEST_F(DigitsTest, AllCoresAndEverySubsetOfTheirArraysAsRtlGiveTheSameAnswersInTheSameCycles) {
+    const std::string chip = "--host native --count 6 --batch 2 --set cores=2 --set mxu.count=2 ";
+    const auto model = run_with_report(digits() + chip);
+    ASSERT_EQ(model.status, 0) << model.output;
+    EXPECT_EQ(model.report["cores"], 2);
+    EXPECT_EQ(model.report["arrays"], 2);
+    EXPECT_EQ(model.report["rtl_arrays"].size(), 0u);
+    for (const char* backend : {"rtl", "tandem"})
+        for (const char* arrays : {"all", "0.0", "1.1", "0.0,0.1", "0.0,1.0", "0.0,1.1", "0.1,1.0",
+                                   "0.1,1.1", "1.1,1.0"}) {
+            const auto result = run_with_report(digits() + chip + "--backend " + backend +
+                                                " --rtl-arrays " + arrays);
+            ASSERT_EQ(result.status, 0) << result.output;
+            EXPECT_EQ(result.report["cycles"], model.report["cycles"]) << backend << " " << arrays;
+            EXPECT_EQ(result.report["checks"]["mismatches"], 0);
+            const size_t count =
+                std::string(arrays) == "all" ? 4 : (std::string(arrays).size() + 1) / 4;
+            EXPECT_EQ(result.report["rtl_arrays"].size(), count);
+        }
+}
+
+TEST_F(DigitsTest, ArraysThatAreNotThereAreRefused) {
+    const std::string chip = "--host native --count 1 --set cores=2 --set mxu.count=2 ";
+    for (const char* arrays :
+         {"2.0", "0.2", "0", "0.0,", "0.0,0.0", "-1.0", "0.0 1.0", "some", "''"}) {
+        const auto result =
+            run(digits() + chip + "--backend rtl --rtl-arrays '" + std::string(arrays) + "'");
+        EXPECT_EQ(result.status, 2) << arrays << "\n" << result.output;
+        EXPECT_NE(result.output.find("--rtl-arrays"), std::string::npos) << result.output;
+    }
+    EXPECT_EQ(run(digits() + chip + "--rtl-arrays 0.0").status, 2) << "backend tlm";
+}
+
+TEST_F(DigitsTest, AProgramForTwoCoresComesBackFromItsFile) {
+    const auto model = (source_dir() / "models/digits/digits_int8.tflite").string();
+    const std::string chip = " --chip test_16x16 --set cores=2";
+    ASSERT_EQ(run("compile " + model + chip + " -o digits.tpu").status, 0);
+    const auto direct = run_with_report("run " + model + chip + " --host native --seed 5");
+    const auto compiled = run_with_report("run digits.tpu" + chip + " --host native --seed 5");
+    ASSERT_EQ(compiled.status, 0) << compiled.output;
+    EXPECT_EQ(compiled.report["cycles"], direct.report["cycles"]);
+    EXPECT_EQ(compiled.report["cores"], 2);
+    EXPECT_NE(run("disasm digits.tpu").output.find("; core 1"), std::string::npos);
+}
+
+TEST_F(DigitsTest, FirmwareThatUsesUpItsBudgetEndsTheRun) {
+    const auto result = run(digits() + "--count 1 --firmware-budget 5000");
+    EXPECT_EQ(result.status, 3) << result.output;
+    EXPECT_NE(result.output.find("the budget of 5000 firmware instructions is used up"),
+              std::string::npos)
+        << result.output;
+}
+
 TEST_F(DigitsTest, ABatchGivesTheSameAnswersInFewerCycles) {
     const auto single = run_with_report(digits() + "--host native --count 8");
     const auto batch = run_with_report(digits() + "--host native --count 8 --batch 4");

@@ -47,7 +47,7 @@ TEST_F(MalformedProgramTest, MutantsAreRefusedOrRun) {
 
 TEST_F(MalformedProgramTest, ARefusalNamesFileInstructionAndRule) {
     arch::Program program = digits();
-    program.instructions[1][0] |= 0x80000000u;
+    program.cores[0].instructions[1][0] |= 0x80000000u;
     const auto result = run_file(arch::serialise(program), "");
     EXPECT_EQ(result.status, 2);
     EXPECT_NE(result.output.find("p.tpu: instruction 1 ("), std::string::npos) << result.output;

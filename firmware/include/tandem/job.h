@@ -10,7 +10,7 @@
 namespace tandem::firmware {
 
 inline constexpr uint32_t kJobMagic = 0x424a4454;  ///< the letters TDJB
-inline constexpr uint32_t kJobVersion = 1;
+inline constexpr uint32_t kJobVersion = 2;
 inline constexpr uint32_t kJobNotRun = 0xffffffff;  ///< Job::status before the firmware answers
 inline constexpr uint32_t kJobMessageBytes = 64;
 
@@ -49,7 +49,7 @@ struct Job {
     uint32_t error_code = 0;  ///< TANDEM_ERROR_..., when status is kDeviceError
     uint32_t error_info = 0;
     uint32_t stage = 0;  ///< firmware::Stage as a number
-    uint32_t reserved = 0;
+    uint32_t error_core = 0;  ///< whose instruction error_info is
     uint64_t device_cycles = 0;           ///< register CYCLES after the last run
     char message[kJobMessageBytes] = {};  ///< for people, zero-terminated
 };

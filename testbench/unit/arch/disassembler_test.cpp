@@ -72,13 +72,12 @@ TEST(Disassembler, WritesAProgramWithNodesAndSources) {
     program.model = "net.tflite";
     program.batch = 2;
     program.rounding = "single";
-    program.instructions = {isa::Nop{}.encode(), isa::Halt{}.encode()};
-    program.sources = {{0, 1, 2, 3}, {}};
-    program.nodes = {{7, "CONV_2D", "out", 99, true, 0x100, 5, 1}};
+    program.cores = {{{isa::Nop{}.encode(), isa::Halt{}.encode()}, {{0, 1, 2, 3}, {}}}};
+    program.nodes = {{7, "CONV_2D", "out", 99, ProgramNode::Place::kMemory, 0x100, 5, {}}};
     const std::string text = disassemble(program);
-    for (const char* part :
-         {"net.tflite", "chip8", "0000000000000abc", "batch 2", "single", "#7 CONV_2D", "out",
-          "macs=99", "output=0x100+5", "0: nop  ; #7 CONV_2D m=1 n=2 k=3\n", "1: halt\n"})
+    for (const char* part : {"net.tflite", "chip8", "0000000000000abc", "batch 2", "single",
+                             "#7 CONV_2D", "out", "macs=99", "output=memory 0x100+5", "; core 0\n",
+                             "0: nop  ; #7 CONV_2D m=1 n=2 k=3\n", "1: halt\n"})
         EXPECT_TRUE(contains(text, part)) << "expected \"" << part << "\" in:\n" << text;
 }
 

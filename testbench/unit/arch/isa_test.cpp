@@ -67,8 +67,8 @@ class IsaRoundTrip : public testing::Test {};
 
 using AllInstructions =
     testing::Types<Nop, Halt, SetScalar, AddScalar, BranchNonzero, Fence, ReadHost, ReadMemory,
-                   WriteHost, WriteMemory, ReadWeights, SetWindow, Matmul, Requantise, Convert, Add,
-                   SetPoolWindow, Pool, Softmax>;
+                   WriteHost, WriteMemory, ReadWeights, SetWindow, Matmul, Requantise, Convert,
+                   SetShape, SetView, SetTaps, SetChain, SetConstants, Map, Reduce, Lookup, Move>;
 TYPED_TEST_SUITE(IsaRoundTrip, AllInstructions);
 
 template <class T>

@@ -18,11 +18,19 @@ Program small_program() {
     program.model = "net.tflite";
     program.batch = 3;
     program.rounding = "gemmlowp";
-    program.instructions = {isa::SetScalar{.header = {}, .rd = 4, .imm = 77}.encode(),
-                            isa::Halt{}.encode()};
+    program.cores = {
+        {{isa::SetScalar{.header = {}, .rd = 4, .imm = 77}.encode(), isa::Halt{}.encode()},
+         {{0, 1, 2, 3}, {-1, 0, 0, 0}}},
+        {{isa::Halt{}.encode()}, {{-1, 0, 0, 0}}}};
     program.data = {0, 1, 2, 255, 128};
-    program.sources = {{0, 1, 2, 3}, {-1, 0, 0, 0}};
-    program.nodes = {{5, "CONV_2D", "a \"quoted\" name\n", 0xffffffffffull, true, 0x400, 12, 1}};
+    program.nodes = {{5,
+                      "CONV_2D",
+                      "a \"quoted\" name\n",
+                      0xffffffffffull,
+                      ProgramNode::Place::kMemory,
+                      0x40000000000ull,
+                      12,
+                      {{0, 1, 0, 8}, {1, 0, 8, 4}}}};
     program.inputs = {{"in", {3, 4}, 0.1f, -128, 12}};
     program.outputs = {{"out", {3, 2}, 1.0f / 3.0f, 127, 6}, {"", {}, 0.0f, 0, 0}};
     return program;
@@ -40,20 +48,29 @@ std::string difference(const Program& a, const Program& b) {
     if (a.isa_hash != b.isa_hash || a.chip_hash != b.chip_hash) return "hash";
     if (a.chip != b.chip || a.model != b.model || a.batch != b.batch || a.rounding != b.rounding)
         return "header";
-    if (a.instructions != b.instructions) return "instructions";
+    if (a.cores.size() != b.cores.size()) return "cores";
+    for (size_t core = 0; core < a.cores.size(); ++core) {
+        const CoreProgram &x = a.cores[core], &y = b.cores[core];
+        if (x.instructions != y.instructions) return "instructions";
+        if (!std::equal(x.sources.begin(), x.sources.end(), y.sources.begin(), y.sources.end(),
+                        [](const InstructionSource& s, const InstructionSource& t) {
+                            return s.node == t.node && s.m_start == t.m_start &&
+                                   s.n_start == t.n_start && s.k_start == t.k_start;
+                        }))
+            return "sources";
+    }
     if (a.data != b.data) return "data";
-    if (!std::equal(a.sources.begin(), a.sources.end(), b.sources.begin(), b.sources.end(),
-                    [](const InstructionSource& s, const InstructionSource& t) {
-                        return s.node == t.node && s.m_start == t.m_start &&
-                               s.n_start == t.n_start && s.k_start == t.k_start;
-                    }))
-        return "sources";
     if (!std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
                     [](const ProgramNode& s, const ProgramNode& t) {
                         return s.index == t.index && s.op == t.op && s.name == t.name &&
                                s.macs == t.macs && s.output_address == t.output_address &&
-                               s.output_bytes == t.output_bytes &&
-                               s.last_instruction == t.last_instruction;
+                               s.output_bytes == t.output_bytes && s.place == t.place &&
+                               std::equal(s.parts.begin(), s.parts.end(), t.parts.begin(),
+                                          t.parts.end(), [](const NodePart& p, const NodePart& q) {
+                                              return p.core == q.core && p.offset == q.offset &&
+                                                     p.bytes == q.bytes &&
+                                                     p.last_instruction == q.last_instruction;
+                                          });
                     }))
         return "nodes";
     if (!same_tensors(a.inputs, b.inputs)) return "inputs";
@@ -81,13 +98,16 @@ TEST(ProgramRoundTrip, KeepsRandomPrograms) {
         Program program = small_program();
         program.chip_hash = random.bits();
         program.data = random.bytes(random.below(500));
-        program.instructions.resize(random.below(40));
-        program.sources.resize(program.instructions.size());
-        for (auto& words : program.instructions)
-            for (uint32_t& word : words) word = static_cast<uint32_t>(random.bits());
-        for (auto& source : program.sources)
-            source = {static_cast<int32_t>(random.between(-1, 5)),
-                      static_cast<uint32_t>(random.bits()), 1, 2};
+        program.cores.resize(1 + random.below(4));
+        for (CoreProgram& core : program.cores) {
+            core.instructions.resize(random.below(40));
+            core.sources.resize(core.instructions.size());
+            for (auto& words : core.instructions)
+                for (uint32_t& word : words) word = static_cast<uint32_t>(random.bits());
+            for (auto& source : core.sources)
+                source = {static_cast<int32_t>(random.between(-1, 5)),
+                          static_cast<uint32_t>(random.bits()), 1, 2};
+        }
         for (auto& node : program.nodes) node.macs = random.bits();
         for (auto& tensor : program.outputs)
             tensor.scale = static_cast<float>(random.below(1u << 24)) * 0x1p-40f;
@@ -193,9 +213,9 @@ std::string refusal(const std::vector<uint8_t>& bytes) {
 
 TEST(ProgramRejects, AnotherContainerVersionAndNamesIt) {
     std::vector<uint8_t> bytes = serialise(small_program());
-    bytes[4] = 1;
+    bytes[4] = 2;
     EXPECT_EQ(refusal(bytes),
-              "old.tpu: container version: expected 2, found 1; compile the model again");
+              "old.tpu: container version: expected 3, found 2; compile the model again");
 }
 
 TEST(ProgramRejects, AnotherInstructionSetAndNamesIt) {
@@ -209,7 +229,7 @@ TEST(ProgramRejects, AnotherInstructionSetAndNamesIt) {
 
 TEST(ProgramRejects, SourcesThatDoNotMatchTheInstructions) {
     Program program = small_program();
-    program.sources.pop_back();
+    program.cores[1].sources.pop_back();
     EXPECT_THROW(deserialise(serialise(program), "memory"), UserError);
 }
 

@@ -22,8 +22,9 @@ ChipConfig chip_of_4_lanes() {
 /// Empty: all of them are taken.
 std::string refusal(const Code& code, const ChipConfig& chip = chip_of_4_lanes()) {
     Program program;
-    program.instructions = code;
-    InstructionCheck check(chip, program, "p.tpu");
+    program.cores = {{code, {}}};
+    ProgramCheck all(chip, program, "p.tpu");
+    InstructionCheck check(all, 0);
     try {
         check.check_encodings();
         for (uint32_t i = 0; i < code.size(); ++i) check.look_at(i, {});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ports of the unified buffer inside a chip: narrow ports make rows take several cycles, and array
 // and vector unit take turns. Cycles counted by hand from docs/timing.md and the ports' widths.
+#include "arch/vector_state.h"
 #include "testbench/unit/systemc/chip/cores_bench.h"
 
 namespace tandem::sim {
@@ -16,14 +17,25 @@ arch::ChipConfig chip_with_ports(uint32_t read, uint32_t write, uint32_t arrays 
     return chip;
 }
 
-/// A sum of `count` elements: reads twice as many bytes, writes as many.
-isa::Words sum_of(isa::Header header, uint32_t count) {
-    isa::Add add{};
+/// Four instructions: what a sum of `count` elements needs to be set.
+ProgramWords setting_of(uint32_t count) {
+    arch::VectorState state;
+    state.shape[5] = count;
+    for (size_t operand = 0; operand < 3; ++operand) state.views[operand].strides[5] = 1;
+    return arch::changes({}, state);
+}
+
+/// A sum of as many elements as are set: reads twice as many bytes, writes as many.
+isa::Words sum(isa::Header header) {
+    isa::Map add;
     add.header = header;
+    add.operands = 2;
     add.out_addr = 2048;
-    add.params_addr = 3072;
-    add.count = count;
     return add.encode();
+}
+
+void append(ProgramWords& program, const ProgramWords& more) {
+    program.insert(program.end(), more.begin(), more.end());
 }
 
 class BufferPorts : public CoresTest {
@@ -116,8 +128,8 @@ TEST_F(BufferPorts, TheVectorUnitWaitsForTheArray) {
         ProgramWords program{read_weights_of(0, 0, 1), set_window(matrix_window(64, 8))};
         append_pause(program, 9);
         program.push_back(matmul({}, 0, 60, 8).encode());
-        for (int i = 0; i < 4; ++i) program.push_back(nop());
-        program.push_back(sum_of({}, 40));
+        append(program, setting_of(40));
+        program.push_back(sum({}));
         program.push_back(halt());
         Spans alone = spans_of(free, program), shared = spans_of(*bench, program);
         const uint64_t rows_done = shared.of[4].first + 60;
@@ -131,9 +143,12 @@ TEST_F(BufferPorts, TheVectorUnitWaitsForTheArray) {
 TEST_F(BufferPorts, AVectorUnitWiderThanThePortTakesThePortsTime) {
     make(chip_with_ports(4, 0), false);
     bench->run([&] {
-        run_program({sum_of({}, 400), halt()});
-        // 800 bytes through 4 a cycle; the unit itself needs 100 cycles and 8 of latency.
-        EXPECT_EQ(vector_cause(Cause::kBusy), 108u);
+        ProgramWords program = setting_of(400);
+        append(program, {sum({}), halt()});
+        run_program(program);
+        // 800 bytes through 4 a cycle; the unit itself needs 4 cycles to be set, 100 and 8 of
+        // latency.
+        EXPECT_EQ(vector_cause(Cause::kBusy), 4u + 108u);
         EXPECT_EQ(vector_cause(Cause::kWaitPort), 200u - 108);
     });
 }
@@ -191,8 +206,8 @@ TEST_F(BufferPorts, TheVectorUnitWaitsForAllBytesOfTheRows) {
         ProgramWords program{read_weights_of(0, 0, 1), set_window(matrix_window(64, 8))};
         append_pause(program, 9);
         program.push_back(matmul({}, 0, 60, 8).encode());
-        for (int i = 0; i < 4; ++i) program.push_back(nop());
-        program.push_back(sum_of({}, 40));
+        append(program, setting_of(40));
+        program.push_back(sum({}));
         program.push_back(halt());
         const Spans spans = spans_of(*bench, program);
         EXPECT_EQ(vector_cause(Cause::kWaitPort),
@@ -205,14 +220,16 @@ TEST_F(BufferPorts, TheVectorUnitWaitsForAllBytesOfTheRows) {
 TEST_F(BufferPorts, WhoComesAfterTwoWaitsForBoth) {
     make(chip_with_ports(8, 0), false);
     bench->run([&] {
-        const Spans spans = spans_of(
-            *bench, {set_window(matrix_window(64, 8)), matmul(signal(1), 0, 60, 8).encode(),
-                     read_weights_of(0, 0, 1), sum_of({}, 400), sum_of(wait(1), 40), halt()});
-        const Cycle sum = spans.of.at(3).first;
-        ASSERT_LT(sum, spans.of.at(1).first) << "the sum is first";
-        ASSERT_LT(spans.of.at(1).first, sum + 100) << "and the rows enter beside it";
-        const Cycle begin = std::max(sum + 160, spans.of.at(4).first);
-        EXPECT_EQ(spans.of.at(4).second, begin + 10 + 8);
+        ProgramWords program = setting_of(400);
+        append(program,
+               {set_window(matrix_window(64, 8)), matmul(signal(1), 0, 60, 8).encode(),
+                read_weights_of(0, 0, 1), sum({}), setting_of(40).front(), sum(wait(1)), halt()});
+        const Spans spans = spans_of(*bench, program);
+        const Cycle first = spans.of.at(7).first;
+        ASSERT_LT(first, spans.of.at(5).first) << "the sum is first";
+        ASSERT_LT(spans.of.at(5).first, first + 100) << "and the rows enter beside it";
+        const Cycle begin = std::max(first + 160, spans.of.at(9).first);
+        EXPECT_EQ(spans.of.at(9).second, begin + 10 + 8);
     });
 }
 

@@ -38,42 +38,6 @@ isa::Words with_requantise(void (*change)(isa::Requantise&)) {
     change(instruction);
     return instruction.encode();
 }
-isa::Words pool(uint32_t in, uint32_t out, uint16_t images, uint8_t kind, uint32_t params = 0) {
-    return isa::Pool{.header = {},
-                     .in_addr = in,
-                     .out_addr = out,
-                     .images = images,
-                     .kind = kind,
-                     .rounding = 0,
-                     .zero_point = 0,
-                     .clamp_min = -128,
-                     .clamp_max = 127,
-                     .params_addr = params}
-        .encode();
-}
-isa::Words add(uint32_t a, uint32_t b, uint32_t out, uint32_t count, uint32_t params) {
-    return isa::Add{.header = {},
-                    .a_addr = a,
-                    .b_addr = b,
-                    .out_addr = out,
-                    .count = count,
-                    .params_addr = params,
-                    .rounding = 0}
-        .encode();
-}
-isa::Words softmax(uint32_t in, uint32_t out, uint16_t rows, uint16_t cols, uint32_t params) {
-    return isa::Softmax{.header = {},
-                        .in_addr = in,
-                        .out_addr = out,
-                        .rows = rows,
-                        .cols = cols,
-                        .params_addr = params}
-        .encode();
-}
-isa::Words pool_window() {
-    return isa::SetPoolWindow{.header = {}, .geometry = matrix_window(4, 8)}.encode();
-}
-
 isa::Words with_map(void (*change)(isa::Map&)) {
     isa::Map instruction;
     instruction.out_addr = 100;
@@ -122,13 +86,6 @@ std::vector<Bad> bad_programs() {
          5,
          0,
          {with_requantise([](isa::Requantise& a) { a.params_addr = kUb - 47; }), halt()}},
-        {"AddBeyondBuffer", 5, 0, {add(0, 100, kUb - 7, 8, 200), halt()}},
-        {"AddParamsBeyondBuffer", 5, 0, {add(0, 100, 300, 8, kUb - 43), halt()}},
-        {"PoolInputBeyondBuffer", 5, 1, {pool_window(), pool(kUb - 31, 0, 1, 0), halt()}},
-        {"PoolOutputBeyondBuffer", 5, 1, {pool_window(), pool(0, kUb - 31, 1, 0), halt()}},
-        {"PoolParamsBeyondBuffer", 5, 1, {pool_window(), pool(0, 100, 1, 2, kUb - 11), halt()}},
-        {"SoftmaxTableBeyondBuffer", 5, 0, {softmax(0, 100, 1, 8, kUb - 1023), halt()}},
-        {"SoftmaxBeyondBuffer", 5, 0, {softmax(kUb - 7, 100, 1, 8, 1024), halt()}},
         {"MapOperandBeyondBuffer",
          5,
          2,
@@ -232,11 +189,6 @@ std::vector<Bad> bad_programs() {
          7,
          0,
          {with_requantise([](isa::Requantise& a) { a.cols = 5; }), halt()}},
-        {"PoolWithoutWindow", 7, 0, {pool(0, 0, 1, 0), halt()}},
-        {"PoolOfUnknownKind", 7, 1, {pool_window(), pool(0, 0, 1, 3), halt()}},
-        {"PoolWithoutImages", 7, 1, {pool_window(), pool(0, 0, 0, 0), halt()}},
-        {"SoftmaxWithoutRows", 7, 0, {softmax(0, 0, 0, 8, 0), halt()}},
-        {"SoftmaxWithoutColumns", 7, 0, {softmax(0, 0, 8, 0, 0), halt()}},
         {"ShapeOfNothing", 7, 0, {shape(0), halt()}},
         {"ViewOfUnknownType", 7, 0, {view(1, 4), halt()}},
         {"WindowOverNoLines", 7, 0, {isa::SetTaps{.header = {}, .size_h = 0}.encode(), halt()}},

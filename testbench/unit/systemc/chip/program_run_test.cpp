@@ -187,7 +187,7 @@ TEST_F(ProgramRun, TakesSeveralCommandsWithOneDoorbell) {
     bench->run([&] {
         bench->enable();
         bench->load_program({halt()});
-        for (int i = 0; i < 8; ++i) bench->put_command(TANDEM_COMMAND_RUN, 0, 0, 32);
+        for (int i = 0; i < 8; ++i) bench->put_run(1);
         bench->ring();
         ASSERT_TRUE(bench->wait_idle());
         EXPECT_EQ(bench->read(TANDEM_REG_RING_HEAD), 8u) << "commands";

@@ -58,7 +58,8 @@ TEST_F(Registers, ThatAreReadWriteGiveBackWhatWasWritten) {
     bench->run([&] {
         for (const uint32_t offset :
              {TANDEM_REG_RING_BASE_LO, TANDEM_REG_RING_BASE_HI, TANDEM_REG_RING_ENTRIES,
-              TANDEM_REG_DOORBELL, TANDEM_REG_IRQ_ENABLE, TANDEM_REG_SCRATCH}) {
+              TANDEM_REG_DOORBELL, TANDEM_REG_IRQ_ENABLE, TANDEM_REG_SCRATCH,
+              TANDEM_REG_CORE_SELECT}) {
             bench->write(offset, 0x5a5a0001);
             EXPECT_EQ(bench->read(offset), 0x5a5a0001u) << "register 0x" << std::hex << offset;
         }

@@ -105,9 +105,9 @@ TEST_F(Ring, RejectsALoadBeyondDeviceMemory) {
 TEST_F(Ring, RejectsAProgramOutsideOfDeviceMemory) {
     bench->run([&] {
         bench->enable();
-        bench->put_command(TANDEM_COMMAND_RUN, (1 << 20) - 16, 0, 32);
+        bench->put_run((1 << 20) / 32 + 1);
         bench->ring();
-        expect_error(TANDEM_ERROR_MEMORY_ADDRESS);
+        expect_error(TANDEM_ERROR_BAD_CORE_TABLE);
         expect_usable();
     });
 }
@@ -115,9 +115,9 @@ TEST_F(Ring, RejectsAProgramOutsideOfDeviceMemory) {
 TEST_F(Ring, RejectsAnEmptyProgram) {
     bench->run([&] {
         bench->enable();
-        bench->put_command(TANDEM_COMMAND_RUN, 0, 0, 0);
+        bench->put_run(0);
         bench->ring();
-        expect_error(TANDEM_ERROR_PROGRAM_END);
+        expect_error(TANDEM_ERROR_BAD_CORE_TABLE);
         expect_usable();
     });
 }
@@ -127,7 +127,7 @@ TEST_F(Ring, TakesNoCommandAfterAnErrorUntilReset) {
         bench->enable();
         bench->load_program({halt()});
         bench->put_command(99, 0, 0, 0);
-        bench->put_command(TANDEM_COMMAND_RUN, 0, 0, 32);
+        bench->put_run(1);
         bench->ring();
         expect_error(TANDEM_ERROR_BAD_COMMAND);
         sc_core::wait(100, sc_core::SC_US);
@@ -140,7 +140,7 @@ TEST_F(Ring, TakesNoCommandWhileDisabled) {
         bench->enable();
         bench->write(TANDEM_REG_CONTROL, 0);
         bench->load_program({halt()});
-        bench->put_command(TANDEM_COMMAND_RUN, 0, 0, 32);
+        bench->put_run(1);
         bench->ring();
         sc_core::wait(100, sc_core::SC_US);
         EXPECT_EQ(bench->read(TANDEM_REG_RING_HEAD), 0u) << "commands completed";
@@ -170,8 +170,7 @@ TEST_P(Reset, EndsWhatRunsAndLeavesAUsableChip) {
     bench->run([&] {
         bench->enable();
         bench->load_program(GetParam().program);
-        bench->put_command(TANDEM_COMMAND_RUN, 0, 0, GetParam().program.size() * 32,
-                           {ChipBench::kDeviceData, kData, kData + 0x4000});
+        bench->put_run(GetParam().program.size(), {ChipBench::kDeviceData, kData, kData + 0x4000});
         bench->ring();
         sc_core::wait(GetParam().after_ns, sc_core::SC_NS);
         bench->write(TANDEM_REG_CONTROL, TANDEM_CONTROL_RESET);
@@ -230,7 +229,7 @@ TEST_F(Ring, ResetBetweenTheCommandAndTheFirstCycleEndsTheProgram) {
     bench->run([&] {
         bench->enable();
         bench->load_program(endless());
-        bench->put_command(TANDEM_COMMAND_RUN, 0, 0, endless().size() * 32);
+        bench->put_run(endless().size());
         sc_core::wait(1, sc_core::SC_NS);  // half a cycle
         bench->ring();
         // 64 bytes at 4 GB/s take 16 ns; both register write and command fetch take the latency of
@@ -247,8 +246,7 @@ TEST_F(Ring, ResetAtAnyTimeLeavesAUsableChip) {
         for (uint32_t after_ns = 0; after_ns < 2500; after_ns += 37) {
             bench->enable();
             bench->load_program(kMatmuls);
-            bench->put_command(TANDEM_COMMAND_RUN, 0, 0, kMatmuls.size() * 32,
-                               {ChipBench::kDeviceData, kData, kData});
+            bench->put_run(kMatmuls.size(), {ChipBench::kDeviceData, kData, kData});
             bench->ring();
             sc_core::wait(after_ns, sc_core::SC_NS);
             bench->reset();
@@ -290,8 +288,7 @@ TEST_F(Ring, SurvivesRandomPrograms) {
                     (random.chance(20) ? static_cast<uint32_t>(random.below(1u << 24)) << 8 : 0);
             }
             bench->load_program(program);
-            bench->put_command(TANDEM_COMMAND_RUN, 0, 0, program.size() * 32,
-                               {ChipBench::kDeviceData, kData, kData});
+            bench->put_run(program.size(), {ChipBench::kDeviceData, kData, kData});
             bench->ring();
             sc_core::wait(50, sc_core::SC_US);
             bench->reset();

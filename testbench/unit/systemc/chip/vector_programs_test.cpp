@@ -154,8 +154,9 @@ void spoil(ProgramWords& program, Seeded& random) {
 /// Whether the check of programs takes all of the instructions, one after the other.
 bool taken(const arch::ChipConfig& chip, const ProgramWords& words) {
     arch::Program program;
-    program.instructions = words;
-    arch::InstructionCheck check(chip, program, "program");
+    program.cores = {{words, {}}};
+    arch::ProgramCheck all(chip, program, "program");
+    arch::InstructionCheck check(all, 0);
     try {
         check.check_encodings();
         for (uint32_t i = 0; i < words.size(); ++i) check.look_at(i, {});

@@ -91,7 +91,7 @@ TEST_P(OnBothCpus, RunsAJobToItsResult) {
         ASSERT_EQ(bench.host.outputs()[i], static_cast<uint8_t>(bench.inputs[i] + 3))
             << "byte " << i;
     }
-    const std::vector<std::string> lines = {"TPU 8x8 at 500000 kHz, chip feedface12345678",
+    const std::vector<std::string> lines = {"TPU 1 x 1 of 8x8 at 500000 kHz, chip feedface12345678",
                                             "ok, 40 of 40 runs"};
     EXPECT_EQ(bench.lines, lines);
     EXPECT_EQ(bench.host.instructions() > 0, std::string(GetParam()) == "riscv");

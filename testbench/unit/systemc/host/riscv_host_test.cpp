@@ -56,12 +56,13 @@ std::vector<uint8_t> make_elf(const std::vector<uint32_t>& code) {
 
 /// A CPU with memory, platform device and stub chip, running `code`.
 struct Bench {
-    explicit Bench(const std::vector<uint32_t>& code)
+    explicit Bench(const std::vector<uint32_t>& code, uint64_t budget = kFirmwareBudget)
         : file(std::filesystem::temp_directory_path() /
                ("tandem_riscv_host_test_" + std::to_string(getpid()) + ".elf")) {
         base::write_file(file, make_elf(code));
         RiscvHostConfig config;
         config.firmware_elf = file;
+        config.budget_instructions = budget;
         cpu = std::make_unique<RiscvHost>("cpu", config, memory);
         std::filesystem::remove(file);
         cpu->bus_out.bind(bus.cpu_in);
@@ -86,6 +87,25 @@ struct Bench {
     sc_core::sc_signal<bool> irq_tpu{"irq_tpu"}, irq_cpu{"irq_cpu"};
     std::unique_ptr<RiscvHost> cpu;
 };
+
+TEST(RiscvHost, ALoopForEverEndsWithItsBudget) {
+    Bench bench({kNop, kNop, kLoop}, 1000);
+    bench.run();
+    ASSERT_TRUE(bench.cpu->finished());
+    EXPECT_EQ(bench.cpu->exit_code(), 128u);
+    EXPECT_NE(bench.cpu->fault().find("at pc 0x80000008: the budget of 1000 firmware instructions "
+                                      "is used up"),
+              std::string::npos)
+        << bench.cpu->fault();
+    EXPECT_LE(bench.cpu->instructions(), 1000u);
+}
+
+TEST(RiscvHost, ABudgetThatIsJustEnoughIsEnough) {
+    Bench bench({kLoadDeviceBase, kLoad7, kStoreExit, kLoop}, 4);
+    bench.run();
+    EXPECT_EQ(bench.cpu->fault(), "");
+    EXPECT_EQ(bench.cpu->exit_code(), 7u);
+}
 
 TEST(RiscvHost, EndsWithTheCodeWritten) {
     Bench bench({kLoadDeviceBase, kLoad7, kStoreExit, kLoop});

@@ -35,7 +35,7 @@ class StubTpu : public sc_core::sc_module {
           dma_out("dma_out"),
           irq_out("irq_out"),
           memory_(1 << 20),
-          registers_(32) {
+          registers_(48) {
         registers_in.register_b_transport(this, &StubTpu::b_transport);
         reg(TANDEM_REG_ID) = 0x4d444e54;
         reg(TANDEM_REG_VERSION) = TANDEM_REGISTERS_VERSION << 16 | 1;
@@ -46,6 +46,7 @@ class StubTpu : public sc_core::sc_module {
         reg(TANDEM_REG_MXU_SHAPE) = 8 << 16 | 8;
         reg(TANDEM_REG_MEMORY_MIB) = 1;
         reg(TANDEM_REG_CLOCK_KHZ) = 500000;
+        reg(TANDEM_REG_CORES) = 1 | 1 << 16;
         SC_HAS_PROCESS(StubTpu);
         SC_THREAD(command_thread);
         SC_METHOD(irq_method);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of the vector unit against plain loops. Arithmetic is written out here in wider types; its
 // corner cases have tests of their own (numerics_test).
-#include "engine/vector_ops.h"
+#include "engine/vector_drain.h"
 
 #include <gtest/gtest.h>
 
@@ -166,170 +166,8 @@ TEST_P(Rounding, OfRequantiseAgreesForAnyBits) {
     }
 }
 
-TEST_P(Rounding, OfPoolMeanAgreesWithPlainLoops) {
-    for (uint64_t seed = 0; seed < 200; ++seed) {
-        Seeded random(seed);
-        auto buffer = random.bytes(4096);
-        const auto height = static_cast<uint16_t>(1 + random.below(6)),
-                   width = static_cast<uint16_t>(1 + random.below(6)),
-                   depth = static_cast<uint16_t>(1 + random.below(5));
-        const isa::Geometry g{.in_height = height,
-                              .in_width = width,
-                              .pixel_stride = depth,
-                              .channels = depth,
-                              .kernel_h = static_cast<uint8_t>(height),
-                              .kernel_w = static_cast<uint8_t>(width),
-                              .stride_h = 1,
-                              .stride_w = 1,
-                              .dilation_h = 1,
-                              .dilation_w = 1,
-                              .pad_top = 0,
-                              .pad_left = 0,
-                              .out_height = 1,
-                              .out_width = 1,
-                              .image_stride = 0,
-                              .pad_value = 0};
-        const Channel channel(random);
-        channel.put_into(buffer, 2048, GetParam());
-        isa::Pool op;
-        op.in_addr = static_cast<uint32_t>(random.below(100)), op.out_addr = 1000, op.images = 1,
-        op.kind = 2, op.rounding = GetParam();
-        op.zero_point = random.int8(), op.clamp_min = -128, op.clamp_max = 127,
-        op.params_addr = 2048;
-        const auto before = buffer;
-        pool_windows(op, g, buffer);
-        for (uint32_t c = 0; c < depth; ++c) {
-            int64_t sum = 0;
-            for (uint32_t pixel = 0; pixel < uint32_t{height} * width; ++pixel)
-                sum += byte_at(before, op.in_addr + pixel * depth + c);
-            ASSERT_EQ(byte_at(buffer, 1000 + c),
-                      clamped(channel.apply(sum, GetParam()) + op.zero_point, -128, 127))
-                << "channel " << c << ", seed " << seed;
-        }
-    }
-}
-
-TEST_P(Rounding, OfAddAgreesWithPlainLoops) {
-    for (uint64_t seed = 0; seed < 300; ++seed) {
-        Seeded random(seed);
-        auto buffer = random.bytes(4096);
-        const Channel a(random), b(random), out(random);
-        const std::array<int32_t, 3> zero = {random.int8(), random.int8(), random.int8()};
-        const int right[3] = {static_cast<int>(random.between(0, 5)),
-                              static_cast<int>(random.between(0, 5)),
-                              static_cast<int>(random.between(17, 20))};
-        for (int i = 0; i < 3; ++i)
-            put(buffer, 2048 + 4 * static_cast<uint64_t>(i), zero[static_cast<size_t>(i)]);
-        const auto scale = [&](const Channel& channel) {
-            return GetParam() ? channel.multiplier : std::bit_cast<uint32_t>(channel.scale);
-        };
-        put(buffer, 2060, scale(a)), put(buffer, 2064, -right[0]);
-        put(buffer, 2068, scale(b)), put(buffer, 2072, -right[1]);
-        put(buffer, 2076, scale(out)), put(buffer, 2080, -right[2]);
-        put(buffer, 2084, -100), put(buffer, 2088, 90);
-        isa::Add op;
-        op.a_addr = 10, op.b_addr = 301, op.out_addr = 1003,
-        op.count = static_cast<uint32_t>(1 + random.below(200)), op.params_addr = 2048;
-        op.rounding = GetParam();
-        auto expected = buffer;
-        for (uint32_t i = 0; i < op.count; ++i) {
-            const int x = byte_at(buffer, 10 + i) - zero[0], y = byte_at(buffer, 301 + i) - zero[1];
-            double sum = 0;
-            if (GetParam())
-                sum = gemmlowp(
-                    static_cast<int64_t>(gemmlowp(int64_t{x} << 20, a.multiplier, right[0]) +
-                                         gemmlowp(int64_t{y} << 20, b.multiplier, right[1])),
-                    out.multiplier, right[2]);
-            else
-                sum =
-                    half_even(static_cast<float>(double{static_cast<float>(x * double{a.scale})} +
-                                                 double{static_cast<float>(y * double{b.scale})}));
-            expected[1003 + i] = static_cast<uint8_t>(clamped(sum + zero[2], -100, 90));
-        }
-        add_elements(op, buffer);
-        ASSERT_EQ(first_difference(buffer, expected), "") << op.count << " elements, seed " << seed;
-    }
-}
-
 INSTANTIATE_TEST_SUITE_P(Forms, Rounding, testing::Bool(), [](const auto& info) {
     return std::string(info.param ? "gemmlowp" : "single");
-});
-
-isa::Geometry random_window(Seeded& random, unsigned most_dilation) {
-    const auto small = [&](uint64_t most) { return 1 + random.below(most); };
-    isa::Geometry g;
-    g.in_height = static_cast<uint16_t>(small(7)), g.in_width = static_cast<uint16_t>(small(7));
-    g.channels = static_cast<uint16_t>(small(5)),
-    g.pixel_stride = static_cast<uint16_t>(g.channels + random.below(3));
-    g.kernel_h = static_cast<uint8_t>(small(4)), g.kernel_w = static_cast<uint8_t>(small(4));
-    g.stride_h = static_cast<uint8_t>(small(3)), g.stride_w = static_cast<uint8_t>(small(3));
-    g.dilation_h = static_cast<uint8_t>(small(most_dilation)),
-    g.dilation_w = static_cast<uint8_t>(small(most_dilation));
-    g.pad_top = static_cast<uint8_t>(random.below(3)),
-    g.pad_left = static_cast<uint8_t>(random.below(3));
-    g.out_height = static_cast<uint16_t>(small(4)), g.out_width = static_cast<uint16_t>(small(4));
-    g.image_stride = static_cast<uint32_t>(uint64_t{g.in_height} * g.in_width * g.pixel_stride +
-                                           random.below(7));
-    return g;
-}
-
-/// Maximum (kind 0) or average (1) over the taps that lie inside the image.
-int pooled(const std::vector<uint8_t>& buffer, const isa::Geometry& g, const isa::Pool& op,
-           uint32_t image, int oh, int ow, uint32_t channel) {
-    int largest = -128, sum = 0, count = 0;
-    for (int kh = 0; kh < g.kernel_h; ++kh)
-        for (int kw = 0; kw < g.kernel_w; ++kw) {
-            const int ih = oh * g.stride_h + kh * g.dilation_h - g.pad_top,
-                      iw = ow * g.stride_w + kw * g.dilation_w - g.pad_left;
-            if (ih < 0 || iw < 0 || ih >= g.in_height || iw >= g.in_width) continue;
-            const int value = byte_at(
-                buffer, op.in_addr + uint64_t{image} * g.image_stride +
-                            static_cast<uint64_t>(ih * g.in_width + iw) * g.pixel_stride + channel);
-            largest = std::max(largest, value);
-            sum += value, ++count;
-        }
-    const double average = count == 0
-                               ? 0.0
-                               : static_cast<double>(std::roundl(static_cast<long double>(sum) /
-                                                                 static_cast<long double>(count)));
-    return clamped(op.kind == 0 ? largest : average, op.clamp_min, op.clamp_max);
-}
-
-class Pooling : public testing::TestWithParam<unsigned> {
-  protected:
-    void expect_agreement(unsigned most_dilation) {
-        for (uint64_t seed = 0; seed < 500; ++seed) {
-            Seeded random(seed);
-            auto buffer = random.bytes(8192);
-            const isa::Geometry g = random_window(random, most_dilation);
-            isa::Pool op;
-            op.in_addr = static_cast<uint32_t>(random.below(100)), op.out_addr = 4096,
-            op.images = static_cast<uint16_t>(1 + random.below(3));
-            op.kind = static_cast<uint8_t>(GetParam());
-            op.clamp_min = static_cast<int8_t>(random.between(-128, 0)),
-            op.clamp_max = static_cast<int8_t>(random.between(0, 127));
-            auto expected = buffer;
-            uint64_t out = op.out_addr;
-            for (uint32_t image = 0; image < op.images; ++image)
-                for (int oh = 0; oh < g.out_height; ++oh)
-                    for (int ow = 0; ow < g.out_width; ++ow)
-                        for (uint32_t c = 0; c < g.channels; ++c)
-                            expected[out++] =
-                                static_cast<uint8_t>(pooled(buffer, g, op, image, oh, ow, c));
-            pool_windows(op, g, buffer);
-            ASSERT_EQ(first_difference(buffer, expected), "")
-                << "kernel " << int{g.kernel_h} << "x" << int{g.kernel_w} << ", seed " << seed;
-        }
-    }
-};
-
-TEST_P(Pooling, AgreesWithPlainLoops) { expect_agreement(1); }
-
-// The geometry of a pool instruction has dilations like any other.
-TEST_P(Pooling, AgreesWithPlainLoopsWithDilation) { expect_agreement(3); }
-
-INSTANTIATE_TEST_SUITE_P(Kinds, Pooling, testing::Values(0u, 1u), [](const auto& info) {
-    return std::string(info.param == 0 ? "max" : "average");
 });
 
 /// What docs/numerics.md says of sums, in double; then the function; then bf16 by halving.
@@ -438,56 +276,6 @@ TEST(VectorConvert, RunsAChainOverSumsOfAnyType) {
                         << ", kernel " << static_cast<int>(kernel);
                 }
             }
-}
-
-TEST(VectorSoftmax, AgreesWithPlainLoops) {
-    for (uint64_t seed = 0; seed < 200; ++seed) {
-        Seeded random(seed);
-        auto buffer = random.bytes(8192);
-        const double beta = static_cast<double>(1 + random.below(100)) / 200.0;
-        std::vector<float> table(256);
-        for (size_t d = 0; d < 256; ++d)
-            table[d] = static_cast<float>(std::exp(-beta * static_cast<double>(d)));
-        std::memcpy(buffer.data() + 4096, table.data(), 1024);
-        isa::Softmax op;
-        op.in_addr = 3, op.out_addr = 2000, op.params_addr = 4096;
-        op.rows = static_cast<uint16_t>(1 + random.below(4)),
-        op.cols = static_cast<uint16_t>(1 + random.below(40));
-        auto expected = buffer;
-        for (uint32_t row = 0; row < op.rows; ++row) {
-            int largest = -128;
-            for (uint32_t c = 0; c < op.cols; ++c)
-                largest = std::max(largest, byte_at(buffer, 3 + row * op.cols + c));
-            float sum = 0;
-            const auto at = [&](uint32_t c) {
-                return table[static_cast<size_t>(largest - byte_at(buffer, 3 + row * op.cols + c))];
-            };
-            for (uint32_t c = 0; c < op.cols; ++c)
-                sum = static_cast<float>(double{sum} + double{at(c)});
-            const auto inverse = static_cast<float>(256.0 / double{sum});
-            for (uint32_t c = 0; c < op.cols; ++c) {
-                const auto scaled = static_cast<float>(
-                    double{static_cast<float>(double{at(c)} * double{inverse})} + 0.5);
-                expected[2000 + row * op.cols + c] =
-                    static_cast<uint8_t>(clamped(std::floor(double{scaled}) - 128, -128, 127));
-            }
-        }
-        softmax_rows(op, buffer);
-        ASSERT_EQ(first_difference(buffer, expected), "")
-            << op.rows << "x" << op.cols << ", seed " << seed;
-    }
-}
-
-TEST(VectorSoftmax, WorksInPlace) {
-    std::vector<uint8_t> buffer(4096);
-    const float table[2] = {1.0f, 0.5f};
-    std::memcpy(buffer.data() + 1024, table, sizeof table);
-    buffer[0] = 5, buffer[1] = 5;
-    isa::Softmax op;
-    op.rows = 1, op.cols = 2, op.params_addr = 1024;
-    softmax_rows(op, buffer);
-    EXPECT_EQ(byte_at(buffer, 0), 0) << "one half of 256, less 128";
-    EXPECT_EQ(byte_at(buffer, 1), 0) << "one half of 256, less 128";
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the vector unit computes, on plain bytes. Arithmetic: arch/numerics.h. Callers have checked
-// that all addresses lie inside the buffer.
+// What the vector unit makes of rows of accumulators. Arithmetic: arch/numerics.h. Callers have
+// checked that all addresses lie inside the buffer.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,5 @@ void requantise_rows(const isa::Requantise& op, std::span<const int32_t> sums, u
 void convert_rows(const isa::Convert& op, const arch::VectorState& state,
                   std::span<const int32_t> sums, uint32_t array_cols, std::span<uint8_t> buffer,
                   VectorKernel kernel = best_vector_kernel());
-void add_elements(const isa::Add& op, std::span<uint8_t> buffer);
-void pool_windows(const isa::Pool& op, const isa::Geometry& geometry, std::span<uint8_t> buffer);
-void softmax_rows(const isa::Softmax& op, std::span<uint8_t> buffer);
 
 }  // namespace tandem::engine
