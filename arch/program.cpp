@@ -190,6 +190,12 @@ void read_header(Reader& reader, const std::string& origin, Program& program) {
 
 }  // namespace
 
+uint32_t element_bytes(const ProgramTensor& tensor, uint32_t batch) {
+    uint64_t elements = batch;
+    for (const uint32_t extent : tensor.shape) elements *= extent;
+    return static_cast<uint32_t>(tensor.bytes / elements);
+}
+
 uint64_t bytes_of(const std::vector<ProgramTensor>& tensors) {
     uint64_t bytes = 0;
     for (const auto& tensor : tensors) bytes += tensor.bytes;

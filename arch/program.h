@@ -51,6 +51,9 @@ struct ProgramTensor {
     uint32_t bytes = 0;  ///< of the whole batch
 };
 
+/// Of int8 1, of bf16 2, of fp32 4.
+uint32_t element_bytes(const ProgramTensor& tensor, uint32_t batch);
+
 /// Bytes of all tensors together.
 uint64_t bytes_of(const std::vector<ProgramTensor>& tensors);
 

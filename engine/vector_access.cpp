@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "engine/chain_arithmetic.h"
 
@@ -22,14 +23,31 @@ template <class T>
 template <class T, class Form>
 struct Load {
     const uint8_t* from;
-    int64_t stride;
-    size_t count;
+    const Run& run;
     uint32_t* to;
     Form form;
 
     [[gnu::always_inline]] inline void operator()() const {
-        const uint8_t* source = from;
-        uint32_t* target = to;
+        constexpr uint64_t kNarrow = 8;
+        if (run.rows > 1 && run.count < kNarrow) return columns();
+        for (uint64_t row = 0; row < run.rows; ++row)
+            line(from + static_cast<int64_t>(row) * run.pitch, to + row * run.count);
+    }
+
+    [[gnu::always_inline]] inline void columns() const {
+        const uint64_t count = run.count, rows = run.rows;
+        const int64_t pitch = run.pitch;
+        for (uint64_t column = 0; column < count; ++column) {
+            const uint8_t* source = from + static_cast<int64_t>(column) * run.stride;
+            uint32_t* target = to + column;
+            for (uint64_t row = 0; row < rows; ++row, source += pitch, target += count)
+                *target = form(get<T>(source));
+        }
+    }
+
+    [[gnu::always_inline]] inline void line(const uint8_t* source, uint32_t* target) const {
+        const uint64_t count = run.count;
+        const int64_t stride = run.stride;
         if (stride == sizeof(T)) {
 #pragma GCC ivdep
             for (size_t i = 0; i < count; ++i) target[i] = form(get<T>(source + i * sizeof(T)));
@@ -42,8 +60,14 @@ struct Load {
 };
 
 template <class T, class Form>
-void load(const uint8_t* from, const Run& run, uint32_t* to, VectorKernel kernel, Form form) {
-    run_on(kernel, Load<T, Form>{from, run.stride, run.count, to, form});
+void load(const uint8_t* from, Run run, uint32_t* to, VectorKernel kernel, Form form) {
+    if (run.pitch == static_cast<int64_t>(run.count) * run.stride)
+        run.count *= std::exchange(run.rows, 1);
+    if (run.count == 1) {
+        run.stride = run.pitch;
+        run.count = std::exchange(run.rows, 1);
+    }
+    run_on(kernel, Load<T, Form>{from, run, to, form});
 }
 
 template <class T>

@@ -11,11 +11,11 @@
 
 namespace tandem::engine {
 
-/// `run` elements as a chain holds them: int32 less `zero` (int8), int32, or fp32.
+/// Elements of `run` as a chain holds them: int32 less `zero` (int8), int32, or fp32.
 void load_run(arch::VectorType type, int32_t zero, std::span<const uint8_t> buffer, const Run& run,
               uint32_t* to, VectorKernel kernel);
 
-/// Elements of 1, 2 or 4 bytes as they are.
+/// Elements of 1, 2 or 4 bytes as they are; one row of them.
 void load_bits(uint32_t bytes, std::span<const uint8_t> buffer, const Run& run, uint32_t* to,
                VectorKernel kernel);
 void store_bits(uint32_t bytes, const uint32_t* from, std::span<uint8_t> buffer, const Run& run,

@@ -81,6 +81,30 @@ bool Lattice::find(const Index& index, int64_t& at) const {
     return h >= 0 && w >= 0;
 }
 
+Part Lattice::find_along(size_t axis, uint64_t count, Index index) const {
+    Part part{0, count, 0};
+    const uint64_t first = index[axis];
+    // Few are outside, and those at the ends: steps and taps are not negative.
+    while (part.begin < part.end && !find(index, part.at)) {
+        ++part.begin;
+        ++index[axis];
+    }
+    int64_t last = 0;
+    if (taps_ != nullptr)
+        for (; part.begin < part.end; --part.end) {
+            index[axis] = first + part.end - 1;
+            if (find(index, last)) break;
+        }
+    return part;
+}
+
+int64_t Lattice::pitch(size_t axis) const {
+    if (taps_ == nullptr || (kTapAxes >> axis & 1) == 0) return strides_[axis];
+    const bool h = axis == 1 || axis == 3;
+    const arch::TapLine& line = h ? taps_->h : taps_->w;
+    return (axis <= 2 ? line.step : line.tap) * strides_[h ? 1 : 2];
+}
+
 bool Lattice::advance(Index& index, uint32_t axes) const {
     for (size_t axis = arch::kVectorAxes; axis-- > 0;) {
         if (!contains(axes, axis)) continue;

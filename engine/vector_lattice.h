@@ -28,6 +28,12 @@ Extents extents_of(const arch::VectorState& state, uint32_t dropped = 0);
 /// `alone` together with any, nor reduced ones with others; `reduced` follows the axes.
 void join_axes(Extents& extents, std::span<Strides> operands, uint32_t& reduced, uint32_t alone);
 
+/// Some of a row of elements: places in the row, and the address of the first.
+struct Part {
+    uint64_t begin = 0, end = 0;
+    int64_t at = 0;
+};
+
 class Lattice {
   public:
     struct Options {
@@ -45,6 +51,10 @@ class Lattice {
 
     /// Address of the element; false: the window has none there.
     bool find(const Index& index, int64_t& at) const;
+    /// Those of `count` elements from `index` on along an axis that the window has: they lie side
+    /// by side, pitch(axis) bytes apart.
+    Part find_along(size_t axis, uint64_t count, Index index) const;
+    int64_t pitch(size_t axis) const;
     /// The next index in row-major order along the axes of `axes`; false: there was none, it is
     /// zero again.
     bool advance(Index& index, uint32_t axes) const;
@@ -57,11 +67,13 @@ class Lattice {
     const arch::Taps* taps_;
 };
 
-/// `count` elements, `stride` bytes apart.
+/// `count` elements, `stride` bytes apart; this `rows` times, `pitch` bytes apart.
 struct Run {
     bool inside;  ///< false: the window has none there
     int64_t at, stride;
     uint64_t count;
+    uint64_t rows = 1;
+    int64_t pitch = 0;
 };
 
 /// All elements of a lattice in row-major order, innermost axis by innermost axis.

@@ -112,6 +112,11 @@ Reduction::Reduction(const isa::Reduce& op, const arch::VectorState& state,
       in_columns_((lattice_.reduced() >> kInnermost & 1) == 0),
       buffer_(buffer),
       kernel_(kernel) {
+    for (size_t axis = 0; axis < kInnermost; ++axis) {
+        if ((kept_ >> axis & 1) == 0 || lattice_.extent(axis) == 1) continue;
+        row_axis_ = axis;
+        rows_ = lattice_.extent(axis);
+    }
     if (op.taps != 0 || !trailing(lattice_)) return;
     stream_.emplace(type_, zero_, 0, Lattice(state, VectorOperand::kA, op.a_addr, {}), buffer,
                     kernel);
@@ -126,28 +131,44 @@ Reduction::Reduction(const isa::Reduce& op, const arch::VectorState& state,
 
 size_t Reduction::next(uint32_t* to, size_t most) {
     if (in_columns_) {
-        const uint64_t left = lattice_.extent(kInnermost) - index_[kInnermost];
-        const auto count = static_cast<size_t>(std::min<uint64_t>(left, most));
-        kind_ == ReduceKind::kPlaceOfLargest ? place_columns(to, count) : fold_columns(to, count);
-        index_[kInnermost] += count;
-        if (count < left) return count;
-        index_[kInnermost] = 0;
-        lattice_.advance(index_, kept_);
-        return count;
+        const uint64_t row = lattice_.extent(kInnermost), left = row - index_[kInnermost];
+        Patch patch{1, std::min<uint64_t>(left, most)};
+        if (patch.columns == row) patch.rows = std::min(rows_ - index_[row_axis_], most / row);
+        kind_ == ReduceKind::kPlaceOfLargest ? place_columns(to, patch) : fold_columns(to, patch);
+        index_[kInnermost] += patch.columns;
+        if (patch.columns == left) {
+            index_[kInnermost] = 0;
+            index_[row_axis_] += patch.rows - 1;
+            lattice_.advance(index_, kept_);
+        }
+        return static_cast<size_t>(patch.rows * patch.columns);
     }
     *to = kind_ == ReduceKind::kPlaceOfLargest ? place_row() : fold_row();
     lattice_.advance(index_, kept_);
     return 1;
 }
 
-void Reduction::fold_columns(uint32_t* to, size_t count) {
-    std::fill_n(to, count, identity_);
+template <class Visit>
+void Reduction::for_each_layer(const Patch& patch, Visit visit) {
     do {
-        Run run{true, 0, lattice_.stride(kInnermost), count};
-        if (!lattice_.find(index_, run.at)) continue;
-        load_run(type_, zero_, buffer_, run, elements_.data(), kernel_);
-        apply(fold_, to, to, elements_.data(), nullptr, count, kernel_);
+        const Part part = lattice_.find_along(row_axis_, patch.rows, index_);
+        const auto begin = static_cast<size_t>(part.begin * patch.columns),
+                   end = static_cast<size_t>(part.end * patch.columns);
+        if (begin < end)
+            load_run(type_, zero_, buffer_,
+                     {true, part.at, lattice_.stride(kInnermost), patch.columns,
+                      part.end - part.begin, lattice_.pitch(row_axis_)},
+                     elements_.data() + begin, kernel_);
+        visit(begin, end);
     } while (lattice_.advance(index_, reduced_));
+}
+
+void Reduction::fold_columns(uint32_t* to, const Patch& patch) {
+    std::fill_n(to, patch.rows * patch.columns, identity_);
+    for_each_layer(patch, [&](size_t begin, size_t end) {
+        apply(fold_, to + begin, to + begin, elements_.data() + begin, nullptr, end - begin,
+              kernel_);
+    });
 }
 
 template <class Visit>
@@ -196,23 +217,20 @@ bool Reduction::greater(uint32_t value, uint32_t than) const {
     return bf16::is_nan(value) || chain::number(value) > chain::number(than);
 }
 
-void Reduction::place_columns(uint32_t* to, size_t count) {
+void Reduction::place_columns(uint32_t* to, const Patch& patch) {
+    constexpr uint32_t kNone = 0xffffffff;
+    const auto count = static_cast<size_t>(patch.rows * patch.columns);
     uint32_t place = 0;
-    bool any = false;
-    std::fill_n(to, count, 0);
-    do {
-        Run run{true, 0, lattice_.stride(kInnermost), count};
-        if (lattice_.find(index_, run.at)) {
-            load_run(type_, zero_, buffer_, run, elements_.data(), kernel_);
-            for (size_t i = 0; i < count; ++i) {
-                if (any && !greater(elements_[i], largest_[i])) continue;
-                largest_[i] = elements_[i];
-                to[i] = place;
-            }
-            any = true;
+    std::fill_n(to, count, kNone);
+    for_each_layer(patch, [&](size_t begin, size_t end) {
+        for (size_t i = begin; i < end; ++i) {
+            if (to[i] != kNone && !greater(elements_[i], largest_[i])) continue;
+            largest_[i] = elements_[i];
+            to[i] = place;
         }
         ++place;
-    } while (lattice_.advance(index_, reduced_));
+    });
+    std::replace(to, to + count, kNone, 0u);
 }
 
 uint32_t Reduction::place_row() {

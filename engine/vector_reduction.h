@@ -22,9 +22,16 @@ class Reduction {
     size_t next(uint32_t* to, size_t most);
 
   private:
-    /// Results side by side, along an axis that is kept.
-    void fold_columns(uint32_t* to, size_t count);
-    void place_columns(uint32_t* to, size_t count);
+    /// Results side by side: whole rows along the innermost axis, which is kept, or part of one.
+    struct Patch {
+        uint64_t rows, columns;
+    };
+    void fold_columns(uint32_t* to, const Patch& patch);
+    void place_columns(uint32_t* to, const Patch& patch);
+    /// For each place within the reduced axes, in order: loads the elements of the results from
+    /// `begin` to `end`, the others have none there; visit(begin, end).
+    template <class Visit>
+    void for_each_layer(const Patch& patch, Visit visit);
     /// One result, along an axis that is reduced.
     uint32_t fold_row();
     uint32_t place_row();
@@ -41,6 +48,8 @@ class Reduction {
     Lattice lattice_;
     uint32_t kept_, reduced_;  ///< axes but the innermost one
     bool in_columns_;          ///< the innermost axis is kept
+    size_t row_axis_ = 0;      ///< the last kept one in front of it of more than one element
+    uint64_t rows_ = 1;        ///< elements of row_axis_, if there is such an axis
     Index index_{};
     std::span<const uint8_t> buffer_;
     VectorKernel kernel_;

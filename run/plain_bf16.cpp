@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fp32 with tiny numbers flushed is the host's, asked for in MXCSR: then each product and each sum
 // is the array's.
-#include <xmmintrin.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "arch/bf16.h"
+#include "run/plain_flush.h"
 #include "run/plain_gather.h"
 #include "run/plain_products.h"
 
@@ -18,28 +17,9 @@ namespace {
 
 constexpr size_t kColumns = 64;  ///< of the product that are worked on together
 
-class TinyNumbersAreZero {
-  public:
-    TinyNumbersAreZero() { _mm_setcsr(saved_ | 0x8040); }  // results, operands
-    ~TinyNumbersAreZero() { _mm_setcsr(saved_); }
-    TinyNumbersAreZero(const TinyNumbersAreZero&) = delete;
-    TinyNumbersAreZero& operator=(const TinyNumbersAreZero&) = delete;
-
-  private:
-    const unsigned saved_ = _mm_getcsr();
-};
-
 float element(const std::vector<uint8_t>& bytes, size_t at) {
     const uint32_t word = bytes[2 * at] | uint32_t{bytes[2 * at + 1]} << 8;
     return std::bit_cast<float>(word << 16);
-}
-
-/// Half to even on the 16 bits that go; of a NaN one is left.
-uint16_t narrowed(float value) {
-    if (std::isnan(value)) return 0x7fc0;
-    const auto bits = std::bit_cast<uint32_t>(value);
-    const uint32_t rest = bits & 0xffff, kept = bits >> 16;
-    return static_cast<uint16_t>(kept + (rest > 0x8000 || (rest == 0x8000 && kept % 2 == 1)));
 }
 
 /// Sums of a weight tile for one row; `w` has kColumns per row of the tile.
@@ -99,10 +79,10 @@ class Bf16Product {
         : p_(product), weights_(weights), array_rows_(array_rows), sum4_(sum4) {
         values_.resize(image.size() / 2);
         for (size_t i = 0; i < values_.size(); ++i) values_[i] = element(image, i);
-        result_.resize(p_.window.rows() * p_.out_channels() * 2);
+        result_.resize(p_.window.rows() * p_.out_channels());
     }
 
-    std::vector<uint8_t> run(const PlainStep& step) {
+    std::vector<float> run(const PlainStep& step) {
         const TinyNumbersAreZero modes;
         const size_t rows = p_.window.rows(), at_once = plain_rows_at_once(p_.k() * 4);
         for (size_t first = 0; first < rows; first += at_once) {
@@ -162,31 +142,26 @@ class Bf16Product {
 
     void store(size_t channel, size_t cols) {
         for (size_t row = 0; row < count_; ++row)
-            for (size_t c = 0; c < cols; ++c) {
-                const uint16_t word = narrowed(totals_[row * cols + c]);
-                uint8_t* to = &result_[((first_ + row) * p_.out_channels() + channel + c) * 2];
-                to[0] = static_cast<uint8_t>(word);
-                to[1] = static_cast<uint8_t>(word >> 8);
-            }
+            for (size_t c = 0; c < cols; ++c)
+                result_[(first_ + row) * p_.out_channels() + channel + c] = totals_[row * cols + c];
     }
 
     const PlainProduct& p_;
     const std::vector<uint8_t>& weights_;
     const size_t array_rows_;
     const bool sum4_;
-    std::vector<float> values_, a_, totals_, padded_;
-    std::vector<uint8_t> result_;
+    std::vector<float> values_, a_, totals_, padded_, result_;
     size_t first_ = 0, count_ = 0;
     Tile tile_;
 };
 
 }  // namespace
 
-std::vector<uint8_t> plain_bf16_product(const PlainProduct& product,
-                                        const std::vector<uint8_t>& image,
-                                        const std::vector<uint8_t>& weights, size_t array_rows,
-                                        bool sum4, const PlainStep& step) {
-    return Bf16Product(product, image, weights, array_rows, sum4).run(step);
+std::vector<float> plain_bf16_product(const PlainProduct& product,
+                                      const std::vector<uint8_t>& image,
+                                      const std::vector<uint8_t>& weights, const PlainArray& array,
+                                      const PlainStep& step) {
+    return Bf16Product(product, image, weights, array.rows, array.sum4).run(step);
 }
 
 }  // namespace tandem::run

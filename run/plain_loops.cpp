@@ -9,6 +9,7 @@
 #include "compiler/graph/operators.h"
 #include "compiler/graph/seed.h"
 #include "run/plain_elements.h"
+#include "run/plain_floats.h"
 #include "run/plain_products.h"
 
 namespace tandem::run {
@@ -32,7 +33,7 @@ class PlainRun {
     PlainRun(const Graph& graph, const arch::ChipConfig::Mxu& mxu, uint32_t batch, uint64_t seed,
              const Progress& progress)
         : graph_(graph),
-          mxu_(mxu),
+          array_{mxu.rows, mxu.cols, mxu.sum4},
           batch_(batch),
           seed_(seed),
           progress_(progress),
@@ -46,9 +47,11 @@ class PlainRun {
         for (const TensorId id : graph.outputs) ++readers_[id];
     }
 
-    PlainValues run() {
+    /// Of Graph::inputs; none: seeded ones.
+    PlainValues run(const std::vector<PlainBytes>& inputs) {
         if (const Node* node = first_without_values(graph_)) refuse(*node);
-        for (const TensorId id : graph_.inputs) values_[id] = seeded(id);
+        for (size_t i = 0; i < graph_.inputs.size(); ++i)
+            values_[graph_.inputs[i]] = inputs.empty() ? seeded(graph_.inputs[i]) : inputs.at(i);
         for (const Node& node : graph_.nodes) {
             node_ = &node;
             const uint64_t before = done_;
@@ -67,7 +70,9 @@ class PlainRun {
     const PlainBytes& value(size_t i = 0) const {
         return in(i).is_constant ? in(i).bytes() : values_[node_->inputs[i]];
     }
-    bool is_bf16() const { return in().type == ElementType::kBf16; }
+    bool is_float() const {
+        return in().type == ElementType::kBf16 || in().type == ElementType::kFloat32;
+    }
 
     [[noreturn]] void refuse(const Node& node) const {
         throw UserError(
@@ -92,12 +97,25 @@ class PlainRun {
 
     PlainBytes compute() {
         switch (node_->op) {
+            case Operator::kReshape:
+                return value();
+            case Operator::kPool:
+                return first_elements(value());
+            case Operator::kEdge:
+                return seeded(node_->outputs[0]);
+            default:
+                return is_float() ? plain_bytes(float_values(), out().type) : int8_values();
+        }
+    }
+
+    PlainBytes int8_values() {
+        switch (node_->op) {
             case Operator::kConv2d:
             case Operator::kDepthwiseConv2d:
                 return convolution();
             case Operator::kFullyConnected:
             case Operator::kGroupedMatmul:
-                return product_of_rows();
+                return int8_product(product_of_rows());
             case Operator::kAdd:
                 return plain_add(value(), in(), value(1), in(1), out(), range());
             case Operator::kVector:
@@ -108,16 +126,57 @@ class PlainRun {
                                   range());
             case Operator::kMean:
                 return plain_mean(value(), in(), out(), range());
-            case Operator::kPool:
-                return first_elements(value());
             case Operator::kSoftmax:
                 return plain_softmax(value(), in(), real_attribute(*node_, "beta"));
-            case Operator::kReshape:
-                return value();
-            case Operator::kEdge:
-                return seeded(node_->outputs[0]);
+            default:
+                refuse(*node_);
         }
-        refuse(*node_);
+    }
+
+    PlainFloats floats(size_t i = 0) const { return plain_floats(value(i), in(i).type); }
+
+    /// Of BFLOAT16 and FLOAT32 operands.
+    PlainFloats float_values() {
+        PlainFloats values = before_activation();
+        plain_activate(values, activation(*node_));
+        return values;
+    }
+
+    PlainFloats before_activation() {
+        switch (node_->op) {
+            case Operator::kConv2d:
+                return float_product(product_of_image());
+            case Operator::kDepthwiseConv2d:
+                return with_bias(plain_bf16_depthwise(image_window(), multiplier(), value(),
+                                                      value(1), array_, step()));
+            case Operator::kFullyConnected:
+            case Operator::kGroupedMatmul:
+                return float_product(product_of_rows());
+            case Operator::kAdd:
+                return plain_add(floats(), floats(1));
+            case Operator::kMaxPool2d:
+                return plain_max_pool(image_window(), floats());
+            case Operator::kAveragePool2d:
+                return plain_average_pool(image_window(), floats());
+            case Operator::kMean:
+                return plain_average_pool(whole_image(), floats());
+            case Operator::kSoftmax:
+                return plain_softmax(floats(), natural(in().shape.back()),
+                                     real_attribute(*node_, "beta"));
+            case Operator::kCast:
+                return floats();
+            default:
+                refuse(*node_);
+        }
+    }
+
+    PlainFloats float_product(const PlainProduct& product) {
+        return with_bias(plain_bf16_product(product, value(), value(1), array_, step()));
+    }
+
+    PlainFloats with_bias(PlainFloats sums) const {
+        if (node_->inputs.size() > 2) plain_add_bias(sums, floats(2));
+        return sums;
     }
 
     PlainRange range() const { return {out(), *node_}; }
@@ -127,9 +186,14 @@ class PlainRun {
         return bytes;
     }
 
-    PlainWindow image_window() const {
+    PlainWindow whole_image() const {
+        const Shape& s = in().shape;
+        return window_to({s[0], 1, 1, s[3]});
+    }
+    PlainWindow image_window() const { return window_to(out().shape); }
+    PlainWindow window_to(const Shape& to) const {
         const WindowAttributes a = window(graph_, *node_);
-        const Shape &from = in().shape, &to = out().shape;
+        const Shape& from = in().shape;
         PlainWindow w;
         w.images = natural(from[0]) * batch_;
         w.height = natural(from[1]), w.width = natural(from[2]), w.channels = natural(from[3]);
@@ -161,35 +225,37 @@ class PlainRun {
         };
     }
 
+    size_t multiplier() const { return natural(in(1).shape[3] / in().shape[3]); }
+
     PlainBytes convolution() {
-        const Shape& weights = in(1).shape;
-        PlainProduct product{image_window(), 1, 1};
-        if (node_->op == Operator::kDepthwiseConv2d)
-            return plain_int8_depthwise(product.window, natural(weights[3] / in().shape[3]),
-                                        value(), in().zero_point(), value(1),
-                                        finish(natural(weights[3])), step());
-        product.groups = natural(in().shape[3] / weights[3]);
-        product.n = natural(weights[0]) / product.groups;
-        return multiply(product);
+        if (node_->op == Operator::kConv2d) return int8_product(product_of_image());
+        return plain_int8_depthwise(image_window(), multiplier(), value(), in().zero_point(),
+                                    value(1), finish(natural(in(1).shape[3])), step());
     }
 
-    PlainBytes product_of_rows() {
+    PlainProduct product_of_image() const {
+        const Shape& weights = in(1).shape;
+        PlainProduct product{image_window(), 1, 1};
+        product.groups = natural(in().shape[3] / weights[3]);
+        product.n = natural(weights[0]) / product.groups;
+        return product;
+    }
+
+    PlainProduct product_of_rows() const {
         PlainProduct product;
         product.window.channels = natural(in(1).shape.back());
         product.window.images = in().elements() * batch_ / product.window.channels;
         product.n = in(1).elements() / product.window.channels;
-        return multiply(product);
+        return product;
     }
 
-    PlainBytes multiply(const PlainProduct& product) {
-        if (is_bf16())
-            return plain_bf16_product(product, value(), value(1), mxu_.rows, mxu_.sum4, step());
+    PlainBytes int8_product(const PlainProduct& product) {
         return plain_int8_product(product, value(), in().zero_point(), value(1),
                                   finish(product.out_channels()), step());
     }
 
     const Graph& graph_;
-    const arch::ChipConfig::Mxu& mxu_;
+    const PlainArray array_;
     const uint32_t batch_;
     const uint64_t seed_;
     const Progress& progress_;
@@ -203,7 +269,12 @@ class PlainRun {
 
 PlainValues plain_loops(const Graph& graph, const arch::ChipConfig::Mxu& mxu, uint32_t batch,
                         uint64_t seed, const std::function<void(uint64_t, uint64_t)>& progress) {
-    return PlainRun(graph, mxu, batch, seed, progress).run();
+    return PlainRun(graph, mxu, batch, seed, progress).run({});
+}
+
+PlainValues plain_loops(const Graph& graph, const arch::ChipConfig::Mxu& mxu, uint32_t batch,
+                        const std::vector<std::vector<uint8_t>>& inputs) {
+    return PlainRun(graph, mxu, batch, 0, {}).run(inputs);
 }
 
 double plain_seconds(const Graph& graph, uint32_t batch) {
@@ -212,8 +283,11 @@ double plain_seconds(const Graph& graph, uint32_t batch) {
     double seconds = 0;
     for (const Node& node : graph.nodes) {
         const Counts sizes = counts(graph, node);
-        const double macs = static_cast<double>(sizes.macs() / sizes.repeat);
+        double macs = static_cast<double>(sizes.macs() / sizes.repeat);
         const bool is_bf16 = graph.input(node, 0).type == ElementType::kBf16;
+        // As many channels share a matrix, whose zeros are added, as fill 128 rows.
+        if (is_bf16 && node.op == Operator::kDepthwiseConv2d)
+            macs *= static_cast<double>(std::clamp<uint64_t>(128 / sizes.k, 1, sizes.groups));
         seconds += macs / (is_bf16 ? kBf16 : kInt8) +
                    static_cast<double>(sizes.elements + sizes.output_elements) / kOutputs;
     }

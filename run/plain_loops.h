@@ -19,10 +19,15 @@ struct PlainValues {
 
 /// Constants have data (seed_constants); graph inputs and outputs of EDGE get seeded bytes. `batch`
 /// multiplies the first dimension of every activation. int8 rounds once (Rounding::kSingle), bf16
-/// sums in the order of `mxu`. `progress` may be empty. Throws UserError for a node without values.
+/// sums in the order of `mxu`, float vector work is fp32. `progress` may be empty. Throws UserError
+/// for a node without values.
 PlainValues plain_loops(const compiler::Graph& graph, const arch::ChipConfig::Mxu& mxu,
                         uint32_t batch, uint64_t seed,
                         const std::function<void(uint64_t done, uint64_t total)>& progress);
+
+/// The same of inputs that the caller has: for each of the graph's those of all samples.
+PlainValues plain_loops(const compiler::Graph& graph, const arch::ChipConfig::Mxu& mxu,
+                        uint32_t batch, const std::vector<std::vector<uint8_t>>& inputs);
 
 /// About how long that takes, for telling before it is done.
 double plain_seconds(const compiler::Graph& graph, uint32_t batch);

@@ -50,10 +50,22 @@ std::vector<uint8_t> plain_int8_depthwise(const PlainWindow& window, size_t mult
                                           const std::vector<uint8_t>& weights,
                                           const PlainFinish& finish, const PlainStep& step);
 
-/// In the order of an array of so many rows: docs/numerics.md.
-std::vector<uint8_t> plain_bf16_product(const PlainProduct& product,
+/// What the order of bf16 sums depends on.
+struct PlainArray {
+    size_t rows = 1, cols = 1;
+    bool sum4 = false;
+};
+
+/// fp32 sums, in the order of the array: docs/numerics.md.
+std::vector<float> plain_bf16_product(const PlainProduct& product,
+                                      const std::vector<uint8_t>& image,
+                                      const std::vector<uint8_t>& weights, const PlainArray& array,
+                                      const PlainStep& step);
+
+/// By block-diagonal matrices, with all of their zeros. Weights are [taps][channels * multiplier].
+std::vector<float> plain_bf16_depthwise(const PlainWindow& window, size_t multiplier,
                                         const std::vector<uint8_t>& image,
-                                        const std::vector<uint8_t>& weights, size_t array_rows,
-                                        bool sum4, const PlainStep& step);
+                                        const std::vector<uint8_t>& weights,
+                                        const PlainArray& array, const PlainStep& step);
 
 }  // namespace tandem::run

@@ -3,6 +3,8 @@
 
 #include <sys/resource.h>
 
+#include <cmath>
+
 #include "base/file.h"
 
 namespace tandem::run {
@@ -43,13 +45,24 @@ json layers_json(const RunResult& result, const RunReport& run) {
     return layers;
 }
 
+/// JSON has no infinity.
+json finite(double value) { return std::isfinite(value) ? json(value) : json(); }
+
 json checks_json(const RunResult& result, const RunReport& run) {
     json checks = {{"compared", run.check.bytes_compared},
                    {"mismatches", run.check.mismatches},
                    {"layer_bytes_compared", result.layer_bytes_compared},
                    {"layer_mismatches", result.layer_mismatch ? 1 : 0},
                    {"rows_compared", result.rows_compared}};
-    if (run.check.accuracy) checks["accuracy"] = *run.check.accuracy;
+    if (run.accuracy) checks["accuracy"] = *run.accuracy;
+    if (run.floats)
+        checks["floats"] = {{"compared", run.floats->values},
+                            {"beyond_tolerance", run.floats->beyond},
+                            {"tolerance", run.floats->tolerance},
+                            {"largest_expected", run.floats->largest},
+                            {"largest_difference", finite(run.floats->largest_difference)},
+                            {"samples", run.floats->samples},
+                            {"same_class", run.floats->same_class}};
     return checks;
 }
 

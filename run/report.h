@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "arch/chip_config.h"
+#include "run/output_check.h"
 #include "run/run_result.h"
 
 namespace tandem::run {
@@ -20,7 +21,6 @@ struct OutputCheck {
     uint64_t mismatches = 0;  ///< bytes that differ
     uint64_t first_sample = 0, first_offset = 0;
     int first_expected = 0, first_actual = 0;
-    std::optional<double> accuracy;  ///< share of samples whose largest output is their label
     bool compared = false;
 };
 
@@ -38,6 +38,8 @@ struct RunReport {
     uint64_t seed = 0;  ///< of random inputs
     double wall_seconds = 0;
     OutputCheck check;
+    std::optional<FloatCheck> floats;  ///< of float32 outputs beside expected ones
+    std::optional<double> accuracy;    ///< share of samples whose largest output is their label
     /// By layer, where the source says more of them: further keys of the report.
     std::vector<nlohmann::json> layer_details;
     std::vector<std::string> layer_sizes;  ///< by layer, for people; empty: no table of layers

@@ -113,6 +113,15 @@ void print_divergence(const RunResult& result, const RunReport& run) {
     line("look", fmt::format("gtkwave {}", found.gtkw));
 }
 
+void print_floats(const FloatCheck& floats) {
+    fmt::print(
+        "  outputs: {} float32 values, largest difference {:.3g} ({:.2f} % of the largest expected "
+        "magnitude {:.4g}, allowed {:g} %), {} of {} samples with the expected class\n",
+        floats.values, floats.largest_difference,
+        floats.largest == 0 ? 0 : floats.largest_difference / floats.largest * 100, floats.largest,
+        floats.tolerance * 100, floats.same_class, floats.samples);
+}
+
 void print_checks(const RunResult& result, const RunReport& run) {
     if (result.rows_compared != 0 && !result.divergence)
         fmt::print("  model and RTL agree: {} accumulator rows, every value and every cycle\n",
@@ -128,7 +137,8 @@ void print_checks(const RunResult& result, const RunReport& run) {
         fmt::print("  layers: {} bytes equal\n", result.layer_bytes_compared);
     if (run.check.compared && run.check.mismatches == 0)
         fmt::print("  outputs: all {} bytes as expected\n", run.check.bytes_compared);
-    if (run.check.accuracy) fmt::print("  accuracy: {:.2f} %\n", *run.check.accuracy * 100);
+    if (run.floats) print_floats(*run.floats);
+    if (run.accuracy) fmt::print("  accuracy: {:.2f} %\n", *run.accuracy * 100);
 }
 
 /// Says what is wrong with the run.
@@ -154,6 +164,15 @@ Verdict verdict(const RunResult& result, const RunReport& run) {
             "outputs: {} of {} bytes differ; first: sample {}, element {}: expected {}, found {}\n",
             run.check.mismatches, run.check.bytes_compared, run.check.first_sample,
             run.check.first_offset, run.check.first_expected, run.check.first_actual);
+        verdict = Verdict::kMismatch;
+    }
+    if (run.floats && run.floats->beyond != 0) {
+        const FloatCheck& f = *run.floats;
+        fmt::print(
+            "outputs: {} of {} values differ by more than the tolerance {:g}; worst: sample {}, "
+            "element {}: expected {}, found {}\n",
+            f.beyond, f.values, f.tolerance, f.worst_sample, f.worst_element, f.worst_expected,
+            f.worst_actual);
         verdict = Verdict::kMismatch;
     }
     for (const auto& law : result.laws_broken)

@@ -21,7 +21,8 @@ namespace {
 
 // Header of a .npy file: magic, version, length, a Python dictionary in text form, then the
 // elements.
-std::vector<uint8_t> npy_elements(const std::vector<uint8_t>& bytes, const std::string& file) {
+std::vector<uint8_t> npy_elements(const std::vector<uint8_t>& bytes, const std::string& file,
+                                  uint32_t element_bytes) {
     constexpr size_t kFixed = 10;
     if (bytes.size() < kFixed || std::memcmp(bytes.data(), "\x93NUMPY", 6) != 0)
         throw UserError(file, "header", "a NumPy file", "another kind of file");
@@ -32,8 +33,11 @@ std::vector<uint8_t> npy_elements(const std::vector<uint8_t>& bytes, const std::
         throw UserError(file, "header", std::to_string(length) + " bytes", "a truncated file");
     const std::string header(bytes.begin() + kFixed,
                              bytes.begin() + static_cast<ptrdiff_t>(kFixed + length));
-    if (header.find("'|i1'") == std::string::npos && header.find("'|u1'") == std::string::npos)
-        throw UserError(file, "dtype", "int8 ('|i1') or uint8 ('|u1')", header);
+    const auto has = [&](const char* dtype) { return header.find(dtype) != std::string::npos; };
+    if (element_bytes == 4 ? !has("'<f4'") : !has("'|i1'") && !has("'|u1'"))
+        throw UserError(file, "dtype",
+                        element_bytes == 4 ? "float32 ('<f4')" : "int8 ('|i1') or uint8 ('|u1')",
+                        header);
     if (header.find("'fortran_order': False") == std::string::npos)
         throw UserError(file, "order", "row-major elements (fortran_order False)", header);
     return {bytes.begin() + static_cast<ptrdiff_t>(kFixed + length), bytes.end()};
@@ -83,13 +87,13 @@ LoadedGraph load_graph(const std::string& model, const arch::ChipConfig& chip,
     return {std::move(graph), chip_for(chip, type, model)};
 }
 
-std::vector<uint8_t> read_tensor_file(const std::string& file) {
+std::vector<uint8_t> read_tensor_file(const std::string& file, uint32_t element_bytes) {
     const auto extension = std::filesystem::path(file).extension();
     if (extension != ".bin" && extension != ".npy")
         throw UserError(file, "tensor format", "a .bin or .npy file",
                         "\"" + extension.string() + "\"");
     auto bytes = base::read_file(file);
-    return extension == ".npy" ? npy_elements(bytes, file) : bytes;
+    return extension == ".npy" ? npy_elements(bytes, file, element_bytes) : bytes;
 }
 
 }  // namespace tandem::tools

@@ -42,7 +42,7 @@ struct LoadedGraph {
 LoadedGraph load_graph(const std::string& model, const arch::ChipConfig& chip,
                        const ModelOptions& options, const std::string& dtype = "");
 
-/// The int8 bytes of a .bin (as they are) or .npy file.
-std::vector<uint8_t> read_tensor_file(const std::string& file);
+/// The bytes of a .bin (as they are) or .npy file, whose elements are int8 (1 byte) or float32 (4).
+std::vector<uint8_t> read_tensor_file(const std::string& file, uint32_t element_bytes);
 
 }  // namespace tandem::tools

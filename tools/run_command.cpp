@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
-#include <random>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -19,6 +17,7 @@
 #include "tools/model_file.h"
 #include "tools/output_files.h"
 #include "tools/progress.h"
+#include "tools/samples.h"
 #include "tools/scalesim_command.h"
 
 namespace tandem::tools {
@@ -28,9 +27,8 @@ struct RunArguments {
     std::string model;
     ChipArguments chip{.chip = "test_16x16"};
     std::string mode = "functional", level = "at", dtype;
-    std::vector<std::string> inputs, expects;
-    std::string layers, labels, output, json, trace;
-    uint32_t count = 0;
+    SampleFiles samples;
+    std::string layers, output, json, trace, check = "none";
     uint64_t seed = 0;
     bool verbose = false;
     ModelOptions model_options;
@@ -38,77 +36,24 @@ struct RunArguments {
     run::RunOptions options;
 };
 
-std::vector<uint8_t> concatenate(const std::vector<std::string>& files) {
-    std::vector<uint8_t> all;
-    for (const auto& file : files) {
-        const auto bytes = read_tensor_file(file);
-        all.insert(all.end(), bytes.begin(), bytes.end());
-    }
-    return all;
-}
-
-/// Samples one after another; without --input seeded random ones.
-std::vector<uint8_t> load_inputs(const RunArguments& arguments, uint64_t sample_bytes) {
-    if (arguments.inputs.empty()) {
-        std::vector<uint8_t> random(sample_bytes * std::max(1u, arguments.count));
-        std::mt19937_64 generator(arguments.seed);
-        std::generate(random.begin(), random.end(),
-                      [&] { return static_cast<uint8_t>(generator()); });
-        return random;
-    }
-    auto bytes = concatenate(arguments.inputs);
-    if (bytes.empty() || bytes.size() % sample_bytes != 0)
-        throw UserError(arguments.inputs.front(), "size",
-                        fmt::format("a multiple of {} bytes (the model's input)", sample_bytes),
-                        fmt::format("{} bytes", bytes.size()));
-    if (arguments.count != 0 && bytes.size() / sample_bytes < arguments.count)
-        throw UserError(arguments.inputs.front(), "samples",
-                        fmt::format("--count {}", arguments.count),
-                        std::to_string(bytes.size() / sample_bytes));
-    if (arguments.count != 0) bytes.resize(sample_bytes * arguments.count);
-    return bytes;
-}
-
-double accuracy_of(const std::vector<uint8_t>& outputs, const std::vector<uint8_t>& labels,
-                   uint64_t sample_bytes, uint32_t samples) {
-    uint32_t right = 0;
-    for (uint32_t sample = 0; sample < samples; ++sample) {
-        const auto* first = reinterpret_cast<const int8_t*>(outputs.data() + sample * sample_bytes);
-        right += std::max_element(first, first + sample_bytes) - first == labels[sample];
-    }
-    return static_cast<double>(right) / samples;
-}
-
 std::string rerun_command(const RunArguments& a, const run::RunResult& result) {
     std::string text = fmt::format("tandem run {}{} --backend {} --host {}", a.model,
                                    a.chip.to_string(), a.options.backend, a.options.cpu);
-    for (const auto& file : a.inputs) text += " --input " + file;
-    if (a.count != 0) text += fmt::format(" --count {}", a.count);
+    for (const auto& file : a.samples.inputs) text += " --input " + file;
+    if (a.samples.count != 0) text += fmt::format(" --count {}", a.samples.count);
     if (a.model_options.batch != 1) text += fmt::format(" --batch {}", a.model_options.batch);
     if (a.model_options.rounding != "single") text += " --rounding " + a.model_options.rounding;
-    if (a.inputs.empty()) text += fmt::format(" --seed {}", a.seed);
+    if (a.samples.inputs.empty()) text += fmt::format(" --seed {}", a.seed);
     text += a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
     if (result.injected) text += " --inject '" + result.injected->to_string() + "'";
     return text;
 }
 
-void check_files(const RunArguments& arguments, const std::vector<uint8_t>& expected,
-                 const std::vector<uint8_t>& labels, uint64_t output_bytes, uint32_t samples) {
-    if (!arguments.expects.empty() && expected.size() < output_bytes * samples)
-        throw UserError(arguments.expects.front(), "size",
-                        fmt::format("{} bytes ({} samples of {})", output_bytes * samples, samples,
-                                    output_bytes),
-                        fmt::format("{} bytes", expected.size()));
-    if (!arguments.labels.empty() && labels.size() < samples)
-        throw UserError(arguments.labels, "size", fmt::format("{} labels of one byte", samples),
-                        fmt::format("{} bytes", labels.size()));
-}
-
 void check_written_files(const RunArguments& a) {
     std::vector<NamedFile> inputs = {
-        {"MODEL", a.model}, {"--layers", a.layers}, {"--labels", a.labels}};
-    for (const std::string& file : a.inputs) inputs.push_back({"--input", file});
-    for (const std::string& file : a.expects) inputs.push_back({"--expect", file});
+        {"MODEL", a.model}, {"--layers", a.layers}, {"--labels", a.samples.labels}};
+    for (const std::string& file : a.samples.inputs) inputs.push_back({"--input", file});
+    for (const std::string& file : a.samples.expects) inputs.push_back({"--expect", file});
     check_output_files({{"--output", a.output},
                         {"--json", a.json},
                         {"--trace", a.trace},
@@ -124,6 +69,23 @@ std::string divergence_wave(const RunArguments& a) {
     return fmt::format("tandem_divergence_{}.fst", std::filesystem::path(a.model).stem().string());
 }
 
+void check_data_options(const RunArguments& a, const arch::Program& program,
+                        const compiler::Graph* graph) {
+    if (a.check == "plain" && graph == nullptr)
+        throw UserError(a.model, "--check",
+                        "a model that plain loops can follow (.tflite, .tgraph)",
+                        "a compiled program");
+    if (a.check == "plain" && program.rounding != "single")
+        throw UserError(a.model, "--check plain", "--rounding single, as the plain loops have it",
+                        program.rounding);
+    const bool floats = arch::element_bytes(program.outputs.front(), program.batch) != 1;
+    if (floats && !a.layers.empty())
+        throw UserError(a.model, "--layers", "an int8 network", "a float network");
+    if (!floats && a.check == "plain" && !a.samples.expects.empty())
+        throw UserError(a.model, "--check plain", "no --expect beside it: both are byte by byte",
+                        "both");
+}
+
 void check_waves(const RunArguments& a) {
     if (a.options.backend == "tlm" && !a.options.wave.path.empty())
         throw UserError("--wave needs --backend rtl or tandem: the RTL's signals are recorded");
@@ -132,12 +94,13 @@ void check_waves(const RunArguments& a) {
 /// What follows from the other arguments. Throws UserError for those that do not go together.
 void prepare_options(RunArguments& arguments) {
     arguments.options.functional = arguments.mode == "functional";
-    const bool wants_data = !arguments.expects.empty() || !arguments.layers.empty() ||
-                            !arguments.labels.empty() || !arguments.output.empty();
+    const bool wants_data = !arguments.samples.expects.empty() || !arguments.layers.empty() ||
+                            !arguments.samples.labels.empty() || !arguments.output.empty() ||
+                            arguments.check != "none";
     if (!arguments.options.functional && wants_data)
         throw UserError(
-            "--mode timing moves no data: --expect, --layers, --labels and --output need --mode "
-            "functional");
+            "--mode timing moves no data: --expect, --check, --layers, --labels and --output need "
+            "--mode functional");
     arguments.options.trace_path = arguments.trace;
     arguments.options.divergence_wave = divergence_wave(arguments);
     check_waves(arguments);
@@ -147,20 +110,16 @@ void prepare_options(RunArguments& arguments) {
         };
 }
 
-int run_network(RunArguments arguments, const arch::ChipConfig& chip,
-                const arch::Program& program) {
-    const uint64_t input_bytes = arch::bytes_of(program.inputs) / program.batch,
-                   output_bytes = arch::bytes_of(program.outputs) / program.batch;
-    auto inputs = load_inputs(arguments, input_bytes);
-    run::RunReport report;
-    report.samples = static_cast<uint32_t>(inputs.size() / input_bytes);
+/// `graph`: what the program was compiled from; null: not known.
+int run_network(RunArguments arguments, const arch::ChipConfig& chip, const arch::Program& program,
+                const compiler::Graph* graph) {
     check_written_files(arguments);
-    const uint32_t runs = (report.samples + program.batch - 1) / program.batch;
-    inputs.resize(uint64_t{runs} * program.batch * input_bytes);
-    auto expected = concatenate(arguments.expects);
-    const auto labels =
-        arguments.labels.empty() ? std::vector<uint8_t>{} : base::read_file(arguments.labels);
-    check_files(arguments, expected, labels, output_bytes, report.samples);
+    const Samples samples(program, arguments.samples, arguments.seed);
+    check_data_options(arguments, program, graph);
+    run::RunReport report;
+    report.samples = samples.count();
+    const uint32_t runs = samples.runs();
+    const auto& inputs = samples.inputs();
     const run::ImageJob job{program, inputs, runs, load_layers(arguments)};
     prepare_options(arguments);
     Progress progress("instructions");
@@ -181,15 +140,13 @@ int run_network(RunArguments arguments, const arch::ChipConfig& chip,
     report.name = program.model;
     report.rerun = rerun_command(arguments, result);
 
-    result.outputs.resize(output_bytes * report.samples);
-    expected.resize(result.outputs.size());
-    if (!arguments.output.empty()) base::write_file(arguments.output, result.outputs);
     const bool answers =
         arguments.options.functional && !result.divergence && result.failure.empty();
-    if (answers && !arguments.expects.empty())
-        report.check = run::compare_outputs(result.outputs, expected, output_bytes);
-    if (answers && !labels.empty())
-        report.check.accuracy = accuracy_of(result.outputs, labels, output_bytes, report.samples);
+    if (answers && arguments.check == "plain")
+        report.check = samples.compare_with_plain_loops(*graph, chip, result.outputs);
+    result.outputs.resize(samples.output_bytes() * report.samples);
+    if (!arguments.output.empty()) base::write_file(arguments.output, result.outputs);
+    if (answers) samples.compare_with_files(result.outputs, report);
 
     const int status = exit_status(run::conclude(chip, result, report, arguments.json));
     if (!arguments.options.inject.empty() && !result.injected && !result.divergence)
@@ -221,8 +178,8 @@ void refuse_options(const CLI::App& command, const std::string& model,
 /// What is about a network's data.
 void refuse_data_options(const CLI::App& command, const RunArguments& a) {
     refuse_options(command, a.model,
-                   {"--input", "--expect", "--layers", "--output", "--labels", "--count", "--host",
-                    "--firmware-budget", "--verbose"},
+                   {"--input", "--expect", "--tolerance", "--check", "--layers", "--output",
+                    "--labels", "--count", "--host", "--firmware-budget", "--verbose"},
                    "a model with data (.tflite, .tpu)", "layers, whose data are seeded");
 }
 
@@ -275,7 +232,7 @@ int run_model(const CLI::App& command, const RunArguments& a) {
         refuse_options(command, a.model, {"--dtype"}, "a list of layers (.csv, .yaml)",
                        "a program, which has its elements' type");
         const auto [program, chip] = load_program(a.model, a.chip.load());
-        return run_network(a, chip, program);
+        return run_network(a, chip, program, nullptr);
     }
     auto [graph, chip] = load_graph(a.model, a.chip.load(), a.model_options, a.dtype);
     if (list || !compiler::has_data(graph))
@@ -284,7 +241,8 @@ int run_model(const CLI::App& command, const RunArguments& a) {
                        compiler::compile(graph, chip,
                                          {.batch = a.model_options.batch,
                                           .rounding = rounding_of(a.model_options),
-                                          .dump = {}}));
+                                           .dump = {}}),
+                        &graph);
 }
 
 }  // namespace
@@ -337,14 +295,27 @@ void add_run_command(CLI::App& app, Action& action) {
     command->add_option("--batch", a->model_options.batch, "samples per inference")
         ->check(CLI::Range(1u, 65535u))
         ->capture_default_str();
-    command->add_option("--input", a->inputs,
-                        "samples, one after another (.bin, .npy); default: seeded random bytes");
-    command->add_option("--expect", a->expects, "outputs to compare with, byte by byte");
+    command->add_option("--input", a->samples.inputs,
+                        "samples, one after another (.bin, .npy); default: seeded random values");
+    command->add_option("--expect", a->samples.expects,
+                        "outputs to compare with: int8 byte by byte, float32 within --tolerance");
+    command
+        ->add_option("--tolerance", a->samples.tolerance,
+                     "difference from --expect that float32 outputs may have, as a share of the "
+                     "largest expected magnitude")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    command
+        ->add_option("--check", a->check,
+                     "plain: outputs are those of plain loops in the array's order, bit by bit")
+        ->check(CLI::IsMember({"none", "plain"}))
+        ->capture_default_str();
     command->add_option("--layers", a->layers,
                         "outputs of every operator for the first sample, to compare with");
     command->add_option("--output", a->output, "write the outputs of all samples to this file");
-    command->add_option("--labels", a->labels, "one byte per sample: its class, for the accuracy");
-    command->add_option("--count", a->count, "only the first N samples")
+    command->add_option("--labels", a->samples.labels,
+                        "one byte per sample: its class, for the accuracy");
+    command->add_option("--count", a->samples.count, "only the first N samples")
         ->check(CLI::Range(1u, 1000000000u));
     command->add_option("--json", a->json, "write the report to this file");
     command->add_option("--trace", a->trace, "write a timeline for Perfetto or chrome://tracing");

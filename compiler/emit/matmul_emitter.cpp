@@ -103,7 +103,7 @@ void MatmulEmitter::end_chunk() {
         const ColumnTile& first = plan_.tiles[share_.tiles.begin];
         const uint64_t channel = work().groups[first.group].out_channel + first.n_start;
         const uint64_t row = chunk().lines.begin * window().out_w;
-        Transfer out{kernel_.output, row * row_bytes + channel * element_bytes() * work().passes,
+        Transfer out{kernel_.output, row * row_bytes + channel * work().out_element_bytes,
                      columns,        chunk_rows(),
                      row_bytes,      address};
         if (columns == row_bytes) {
@@ -199,7 +199,7 @@ void MatmulEmitter::multiply(Wave& wave) {
     for (Block& block : wave) {
         block.accumulators = core_.take_accumulators(block.array, block.rows);
         block.slot = slot;
-        slot += block.rows * block.tile->n_len * element_bytes() * work().passes;
+        slot += block.rows * block.tile->n_len * work().out_element_bytes;
         k_tiles = std::max<uint64_t>(k_tiles, block.tile->k_tiles);
     }
     if (share_.in == Way::kSlices) return multiply_slices(wave, k_tiles);
@@ -327,7 +327,7 @@ uint64_t MatmulEmitter::out_row_bytes() const {
     uint64_t columns = 0;
     for (uint64_t t = share_.tiles.begin; t < share_.tiles.end; ++t)
         columns += plan_.tiles[t].n_len;
-    return columns * element_bytes() * work().passes;
+    return columns * work().out_element_bytes;
 }
 
 void MatmulEmitter::drain(const Wave& wave) {
@@ -344,7 +344,7 @@ void MatmulEmitter::drain(const Wave& wave) {
 
 MatmulEmitter::Destination MatmulEmitter::destination(const Block& block, uint32_t row) const {
     const MatmulGroup& group = work().groups[block.tile->group];
-    const uint64_t element = element_bytes() * work().passes;
+    const uint64_t element = work().out_element_bytes;
     const uint64_t channel = group.out_channel + block.tile->n_start;
     if (share_.out == Way::kStays) {
         const uint64_t stride = uint64_t{work().out_channels} * element;
@@ -371,6 +371,11 @@ void MatmulEmitter::requantise(const Block& block, uint32_t row, uint32_t rows) 
     const Destination to = destination(block, row);
     const MatmulGroup& group = work().groups[block.tile->group];
     const uint32_t channel = group.out_channel + block.tile->n_start;
+    if (!work().floats.chain.steps.empty()) {
+        arch::VectorState state = core_.vector_state();
+        set_chain(state, work().floats.chain);
+        core_.use_vector_state(state, node());
+    }
     Step step = core_.step(isa::Unit::kVector, node());
     step.writes_value = true;
     step.source.m_start =
@@ -393,10 +398,21 @@ void MatmulEmitter::requantise(const Block& block, uint32_t row, uint32_t rows) 
             op.rounding = static_cast<uint8_t>(core_.graph().rounding);
             step.touches(core_.buffer(op.params_addr, uint64_t{block.tile->n_len} * kParams));
         }
+        if constexpr (std::is_same_v<decltype(op), isa::Convert>) {
+            const FloatDrain& drain = work().floats;
+            op.wide = drain.wide;
+            op.bias = drain.has_bias;
+            op.function = drain.relu ? 1 : drain.chain.steps.empty() ? 0 : 2;
+            if (drain.has_bias) {
+                op.params_addr = plan_.params_address + channel * uint32_t{sizeof(float)};
+                step.touches(
+                    core_.buffer(op.params_addr, uint64_t{block.tile->n_len} * sizeof(float)));
+            }
+        }
         step.words = op.encode();
     };
     chip_.mxu.dtype == arch::Dtype::kBf16 ? fill(isa::Convert{}) : fill(isa::Requantise{});
-    const uint64_t bytes = block.tile->n_len * element_bytes() * work().passes;
+    const uint64_t bytes = block.tile->n_len * work().out_element_bytes;
     step.touches(core_.accumulators(block.array, block.accumulators + row, rows));
     step.touches(core_.buffer(to.address, (rows - 1) * to.stride + bytes, true));
     for (uint32_t pass = 0; pass < work().passes; ++pass) core_.add(step);
@@ -412,7 +428,7 @@ void MatmulEmitter::store(const Wave& wave) {
         const uint64_t row = chunk().lines.begin * window().out_w + block.row;
         Transfer out{kernel_.output,
                      row * row_bytes + channel_byte(block),
-                     block.tile->n_len * element_bytes() * work().passes,
+                     block.tile->n_len * work().out_element_bytes,
                      block.rows,
                      row_bytes,
                      static_cast<uint32_t>(slot_of(block))};
@@ -432,11 +448,11 @@ void MatmulEmitter::store(const Wave& wave) {
 
 uint64_t MatmulEmitter::channel_byte(const Block& block) const {
     const MatmulGroup& group = work().groups[block.tile->group];
-    return (group.out_channel + block.tile->n_start) * element_bytes() * work().passes;
+    return (group.out_channel + block.tile->n_start) * work().out_element_bytes;
 }
 
 bool MatmulEmitter::follows(const Block& before, const Block& block) const {
-    const uint64_t width = before.tile->n_len * element_bytes() * work().passes;
+    const uint64_t width = before.tile->n_len * work().out_element_bytes;
     return block.row == before.row && block.rows == before.rows &&
            block.tile->n_len == before.tile->n_len &&
            channel_byte(block) == channel_byte(before) + width;

@@ -153,11 +153,8 @@ VectorEmitter::State VectorEmitter::state_for(const VectorStep& step, const Rang
     state.view(VectorOperand::kOut) = step.out.view;
     const bool lookup = step.kind == VectorStep::Kind::kLookup;
     for (size_t i = 0; i < (lookup ? 1 : step.in.size()); ++i) state.views[1 + i] = step.in[i].view;
-    if (step.kind == VectorStep::Kind::kMap || step.kind == VectorStep::Kind::kReduce) {
-        state.chain.fill({});
-        std::ranges::copy(step.chain.steps, state.chain.begin());
-        std::ranges::copy(step.chain.constants, state.constants.begin());
-    }
+    if (step.kind == VectorStep::Kind::kMap || step.kind == VectorStep::Kind::kReduce)
+        set_chain(state, step.chain);
     return state;
 }
 

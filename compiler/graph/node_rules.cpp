@@ -120,14 +120,19 @@ void NodeRules::need_weights(const Tensor& weights, std::optional<uint32_t> axis
 void NodeRules::need_bias(const Tensor& weights, int64_t channels) const {
     if (!has_input(2)) return;
     const Tensor& bias = in(2);
-    if (in().type != ElementType::kInt8)
+    if (in().type == ElementType::kInt16)
         fail(named(bias, "bias"),
              "none beside " + std::string(element_type_name(in().type)) + " activations", "one");
-    need_type(bias, ElementType::kInt32, "bias");
+    const bool is_int8 = in().type == ElementType::kInt8;
+    need_type(bias, is_int8 ? ElementType::kInt32 : ElementType::kFloat32, "bias");
     if (!bias.is_constant) fail(named(bias, "bias"), "a constant", "an activation");
     if (bias.elements() != static_cast<uint64_t>(channels))
         fail(named(bias, "bias"), std::to_string(channels) + " elements", shape_text(bias.shape));
     const auto& scales = bias.quantization.scales;
+    if (!is_int8) {
+        if (!scales.empty()) fail(named(bias, "bias"), "no scales", std::to_string(scales.size()));
+        return;
+    }
     const auto& weight_scales = weights.quantization.scales;
     const double step = out().scale();
     for (size_t i = 0; i < scales.size(); ++i) {

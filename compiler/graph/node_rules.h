@@ -37,8 +37,9 @@ class NodeRules {
     /// Constants in the activations' companion type; int8: symmetric, one scale, or one for each of
     /// the output channels, which lie along `axis` (none: one scale only).
     void need_weights(const Tensor& weights, std::optional<uint32_t> axis) const;
-    /// Where there is one: int32 constants, one per output channel; scales, where given, are input
-    /// scale * weight scale to within 2 % of an output step (as TFLite tolerates).
+    /// Where there is one: constants, one per output channel. FLOAT32 beside floating-point
+    /// activations; int32 beside int8, with scales, where given, that are input scale * weight
+    /// scale to within 2 % of an output step (as TFLite tolerates).
     void need_bias(const Tensor& weights, int64_t channels) const;
 
     /// Height and width of the output of the node's window over its first input.

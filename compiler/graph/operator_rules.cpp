@@ -30,12 +30,6 @@ Shape window_shape(const NodeRules& node, int64_t channels) {
     return {node.in().shape[0], height, width, channels};
 }
 
-void need_plain_activation(const NodeRules& node) {
-    if (node.in().type == ElementType::kBf16 && activation(node.node()) != Activation::kNone)
-        node.fail("activation", "NONE beside BFLOAT16 activations",
-                  std::string(activation_name(activation(node.node()))));
-}
-
 Counts product_counts(const Graph& graph, const Node& node) {
     Counts c;
     c.repeat = node.repeat;
@@ -68,7 +62,6 @@ Shape convolution_shape(const NodeRules& node) {
 void convolution_types(const NodeRules& node) {
     node.need_weights(node.in(1), 0);
     node.need_bias(node.in(1), node.in(1).shape[0]);
-    need_plain_activation(node);
 }
 
 Counts convolution_counts(const Graph& graph, const Node& node) {
@@ -98,7 +91,6 @@ Shape depthwise_shape(const NodeRules& node) {
 void depthwise_types(const NodeRules& node) {
     node.need_weights(node.in(1), 3);
     node.need_bias(node.in(1), node.in(1).shape[3]);
-    need_plain_activation(node);
 }
 
 Counts depthwise_counts(const Graph& graph, const Node& node) {
@@ -120,7 +112,6 @@ Shape fully_connected_shape(const NodeRules& node) {
 void fully_connected_types(const NodeRules& node) {
     node.need_weights(node.in(1), 0);
     node.need_bias(node.in(1), node.in(1).shape[0]);
-    need_plain_activation(node);
 }
 
 Counts fully_connected_counts(const Graph& graph, const Node& node) {
@@ -156,7 +147,10 @@ Shape add_shape(const NodeRules& node) {
     return node.out().shape;
 }
 
-void add_types(const NodeRules& node) { node.need_activation(node.in(1), "input"); }
+void add_types(const NodeRules& node) {
+    node.need_type(node.in(1), node.in().type, "input");
+    node.need_activation(node.in(1), "input");
+}
 
 Shape first_elements_shape(const NodeRules& node) {
     if (node.out().elements() > node.in().elements())
@@ -198,11 +192,14 @@ Shape softmax_shape(const NodeRules& node) {
     return node.in().shape;
 }
 
+Shape cast_shape(const NodeRules& node) { return node.in().shape; }
+
 void softmax_types(const NodeRules& node) {
     const float beta = real_attribute(node.node(), "beta");
     if (!std::isnormal(beta) || beta < 0)
         node.fail("beta", "a positive number", std::to_string(beta));
     const Tensor& out = node.out();
+    if (node.in().type != ElementType::kInt8) return;
     if (out.scale() != 1.0f / 256 || out.zero_point() != -128)
         node.fail(node.named(out, "output"), "scale 1/256 and zero point -128",
                   "scale " + std::to_string(out.scale()) + ", zero point " +

@@ -17,6 +17,7 @@ Shape mean_shape(const NodeRules& node);
 Shape softmax_shape(const NodeRules& node);
 Shape reshape_shape(const NodeRules& node);
 Shape edge_shape(const NodeRules& node);
+Shape cast_shape(const NodeRules& node);
 
 void convolution_types(const NodeRules& node);
 void depthwise_types(const NodeRules& node);

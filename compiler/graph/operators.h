@@ -34,6 +34,13 @@ enum class LoweringKind : uint8_t {
     kEdge,    ///< nothing: the output's values come from elsewhere
 };
 
+/// An operator's output beside its first input.
+enum class OutputType : uint8_t {
+    kSame,        ///< the same type
+    kSameOrWide,  ///< or FLOAT32 of BFLOAT16: what the output would have been rounded from
+    kFloat,       ///< FLOAT32 or BFLOAT16, whatever the input is
+};
+
 /// Sizes of one run of a node. A product is (m x k) x (k x n), `groups` of them, the batch in m;
 /// what is not a product has m = k = n = 0, and `elements` that pass the vector unit.
 struct Counts {
@@ -59,6 +66,7 @@ struct OperatorInfo {
     std::vector<AttributeSpec> attributes;
     /// Types of its activations for which values are defined, and those of which only the time is.
     std::vector<ElementType> data_types, timing_types;
+    OutputType output_type;
     /// The output's shape from inputs and attributes; where several are right, the output's own if
     /// it is one of them. Throws UserError.
     Shape (*shape)(const NodeRules&);

@@ -52,17 +52,23 @@ uint64_t depth_of(const Tensor& weights) {
     return weights.elements() / static_cast<uint64_t>(weights.shape[0]);
 }
 
-std::vector<uint8_t> bf16_values(const Tensor& tensor, std::mt19937_64& random) {
+std::vector<float> float_values(const Tensor& tensor, std::mt19937_64& random) {
     const float deviation =
         tensor.is_constant ? 1 / std::sqrt(static_cast<float>(depth_of(tensor))) : 1;
     std::normal_distribution<float> normal;
-    std::vector<uint16_t> values(tensor.elements());
-    for (uint16_t& word : values) {
-        float value = normal(random);
+    std::vector<float> values(tensor.elements());
+    for (float& value : values) {
+        value = normal(random);
         value = std::fabs(value) < 0x1p-8f ? 0.0f : value * deviation;
-        word = bf16::narrow(std::bit_cast<uint32_t>(value));
     }
-    return bytes_of(values);
+    return values;
+}
+
+std::vector<uint8_t> bf16_values(const Tensor& tensor, std::mt19937_64& random) {
+    std::vector<uint16_t> words;
+    for (const float value : float_values(tensor, random))
+        words.push_back(bf16::narrow(std::bit_cast<uint32_t>(value)));
+    return bytes_of(words);
 }
 
 }  // namespace
@@ -72,7 +78,9 @@ std::vector<uint8_t> seeded_bytes(const Tensor& tensor, uint64_t seed) {
     if (tensor.type == ElementType::kInt8) return int8_values(tensor, random);
     if (tensor.type == ElementType::kInt32) return int32_values(tensor, random);
     if (tensor.type == ElementType::kBf16) return bf16_values(tensor, random);
-    throw UserError("tensor", '\'' + tensor.name + '\'', "INT8, INT32 or BFLOAT16 to be seeded",
+    if (tensor.type == ElementType::kFloat32) return bytes_of(float_values(tensor, random));
+    throw UserError("tensor", '\'' + tensor.name + '\'',
+                    "INT8, INT32, BFLOAT16 or FLOAT32 to be seeded",
                     std::string(element_type_name(tensor.type)));
 }
 

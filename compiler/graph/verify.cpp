@@ -88,6 +88,16 @@ void check_attributes(const NodeRules& rules) {
     }
 }
 
+void check_output_type(const NodeRules& rules, OutputType allowed) {
+    const ElementType in = rules.in().type, out = rules.out().type;
+    const auto is_float = [](ElementType type) {
+        return type == ElementType::kBf16 || type == ElementType::kFloat32;
+    };
+    if (allowed == OutputType::kFloat && is_float(out)) return;
+    if (allowed == OutputType::kSameOrWide && in == ElementType::kBf16 && is_float(out)) return;
+    rules.need_type(rules.out(), in, "output");
+}
+
 void check_counts(const NodeRules& rules) {
     const Counts c = counts(rules.graph(), rules.node());
     const uint64_t macs = saturating_product({c.m, c.k, c.n, c.groups, c.repeat});
@@ -112,7 +122,7 @@ void check_node(const Graph& graph, const Node& node) {
         rules.fail("repeat", "1 to 4294967295", std::to_string(node.repeat));
     check_attributes(rules);
     rules.need_activation(rules.in(), "input");
-    rules.need_type(rules.out(), rules.in().type, "output");
+    check_output_type(rules, info.output_type);
     rules.need_activation(rules.out(), "output");
     const Shape shape = info.shape(rules);
     rules.need_shape(rules.out(), shape, "output");
@@ -148,12 +158,13 @@ void check_order(const Graph& graph) {
 
 /// One that no node reads has no other check.
 void check_input(const Graph& graph, const Tensor& tensor) {
-    const bool has_type = tensor.type == ElementType::kInt8 || tensor.type == ElementType::kInt16 ||
-                          tensor.type == ElementType::kBf16;
+    using enum ElementType;
+    const bool has_type = tensor.type == kInt8 || tensor.type == kInt16 || tensor.type == kBf16 ||
+                          tensor.type == kFloat32;
     const size_t scales = tensor.type == ElementType::kInt8 ? 1 : 0;
     if (!has_type || tensor.is_constant || tensor.quantization.scales.size() != scales)
         throw UserError(graph.file, "graph input '" + tensor.name + "'",
-                        "an INT8 tensor with one scale, or INT16 or BFLOAT16 without",
+                        "an INT8 tensor with one scale, or INT16, BFLOAT16 or FLOAT32 without",
                         std::string(element_type_name(tensor.type)));
 }
 

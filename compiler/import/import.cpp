@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "compiler/graph/narrow.h"
 #include "compiler/graph/text.h"
 #include "compiler/import/tables/layers.h"
 #include "compiler/import/tflite/tflite_import.h"
@@ -45,7 +46,7 @@ Graph import_model(const std::filesystem::path& file, const ImportOptions& optio
         if (options.batch != 1 && !source.has_batch)
             throw UserError(file.string(), "--batch", "1: the file has its own",
                             std::to_string(options.batch));
-        return source.read(file, options);
+        return narrow(source.read(file, options));
     }
     throw UserError(file.string(), "extension", ".tflite, .tgraph, .csv or .yaml",
                     extension.empty() ? "none" : extension);

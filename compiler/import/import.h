@@ -17,8 +17,8 @@ struct ImportOptions {
     ElementType list_type = ElementType::kInt8;
 };
 
-/// By its extension: .tflite, .tgraph, .csv (table), .yaml (application). Verified. Throws
-/// UserError.
+/// By its extension: .tflite, .tgraph, .csv (table), .yaml (application). Verified; FLOAT32
+/// networks narrowed (compiler/graph/narrow.h). Throws UserError.
 Graph import_model(const std::filesystem::path& file, const ImportOptions& options = {});
 
 }  // namespace tandem::compiler

@@ -18,6 +18,12 @@ size_t sources_of(isa::ChainOp op) {
 
 }  // namespace
 
+void set_chain(arch::VectorState& state, const Chain& chain) {
+    state.chain.fill({});
+    std::ranges::copy(chain.steps, state.chain.begin());
+    std::ranges::copy(chain.constants, state.constants.begin());
+}
+
 ChainBuilder::Term ChainBuilder::bits(uint32_t value) {
     const auto found = std::ranges::find(constants_, value);
     const auto index = static_cast<uint32_t>(found - constants_.begin());

@@ -24,6 +24,9 @@ struct Chain {
     std::vector<uint32_t> constants;
 };
 
+/// Constants that the chain does not have stay as they are.
+void set_chain(arch::VectorState& state, const Chain& chain);
+
 class ChainBuilder {
   public:
     /// An element of an operand, a constant, or what a step makes.

@@ -36,12 +36,20 @@ struct MatmulGroup {
     std::vector<uint8_t> weights;  ///< k x n elements of the array's type; empty: no data
 };
 
-/// rows x k times k x n for each group. int8: then bias and requantisation per output channel;
-/// bf16: rounded to bf16.
+/// What becomes of fp32 sums: a bias of the parameter block, which has an fp32 for each channel,
+/// then ReLU or a chain; rounded to bf16, or `wide` and not.
+struct FloatDrain {
+    bool has_bias = false, relu = false, wide = false;
+    Chain chain;  ///< where it has steps: of the sum, a, and the bias, b
+};
+
+/// rows x k times k x n for each group. int8: then bias and requantisation per output channel.
 struct MatmulWork {
     ImageWindow window;
     uint32_t out_channels = 0;
-    OutputRange range;
+    uint32_t out_element_bytes = 1;  ///< of an output channel, all passes
+    OutputRange range;               ///< of int8
+    FloatDrain floats;               ///< of a bf16 array
     uint32_t passes = 1;  ///< of the array; 2 for 16-bit activations on an 8-bit array, timing only
     std::vector<MatmulGroup> groups;
 };

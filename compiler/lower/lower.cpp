@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "compiler/graph/operators.h"
+#include "compiler/lower/float_lowerings.h"
 #include "compiler/lower/vector_steps.h"
 #include "compiler/lower/weight_matrices.h"
 
@@ -167,9 +168,18 @@ class Lowering {
                 product_groups(work.window, weights(), static_cast<uint32_t>(sizes.groups),
                                static_cast<uint32_t>(sizes.n));
         }
+        work.out_element_bytes = work.window.element_bytes * work.passes;
         take_inputs(1);
-        if (!is_float()) add_channel_params(work);
+        is_float() ? add_float_drain(work) : add_channel_params(work);
         current_.work = std::move(work);
+    }
+
+    void add_float_drain(MatmulWork& work) {
+        work.floats = float_drain(view());
+        work.out_element_bytes = static_cast<uint32_t>(element_type_bytes(out().type));
+        if (!work.floats.has_bias) return;
+        current_.params_bytes = in(2).size_bytes();
+        if (result_.has_data) current_.params = in(2).bytes();
     }
 
     void add_channel_params(MatmulWork& work) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "compiler/lower/float_lowerings.h"
 #include "compiler/lower/vector_steps.h"
 
 namespace tandem::compiler {
@@ -55,8 +56,8 @@ VectorKernel lower_add(const LoweredNode& node) {
     const uint32_t second = node.node.inputs.size() > 1 ? 1 : 0;
     if (is_float(vector_type(node.in().type)))
         return {elementwise(node, {0, second}, add_chain_float(), {}), 0, {}};
-    AddFactors by;
-    if (node.has_data) by = add_factors(node.in(), node.in(second), node.out(), node.rounding);
+    // Also without data: constants that are equal, or as they are set, take fewer instructions.
+    const auto by = add_factors(node.in(), node.in(second), node.out(), node.rounding);
     return {elementwise(node, {0, second}, add_chain(node, by), range_of(node)), 0, {}};
 }
 
@@ -72,44 +73,11 @@ VectorKernel lower_max_pool(const LoweredNode& node) {
     return {pooled(node, Reduction::kLargest), 0, {}};
 }
 
-/// Taps inside of the image along one axis, for each output.
-std::vector<int32_t> taps_inside(uint64_t outputs, uint64_t stride, uint64_t taps, uint64_t before,
-                                 uint64_t size) {
-    std::vector<int32_t> counts(outputs);
-    for (uint64_t i = 0; i < outputs; ++i)
-        for (uint64_t tap = 0; tap < taps; ++tap) {
-            const uint64_t at = i * stride + tap;
-            counts[i] += at >= before && at - before < size ? 1 : 0;
-        }
-    return counts;
-}
-
-/// Elements of each window, per output row and pixel.
-std::vector<int32_t> window_counts(const ImageWindow& w) {
-    const auto rows = taps_inside(w.out_h, w.stride_h, w.kernel_h, w.pad_top, w.in_h);
-    const auto cols = taps_inside(w.out_w, w.stride_w, w.kernel_w, w.pad_left, w.in_w);
-    std::vector<int32_t> counts;
-    for (const int32_t row : rows)
-        for (const int32_t col : cols) counts.push_back(row * col);
-    return counts;
-}
-
 VectorKernel lower_average_pool(const LoweredNode& node) {
     VectorKernel kernel{pooled(node, Reduction::kSum), 0, {}};
-    VectorStep& step = kernel.work.steps[0];
-    const ImageWindow& w = *kernel.work.window;
-    const std::vector<int32_t> counts = window_counts(w);
-    ChainBuilder f;
-    if (std::ranges::count(counts, counts.front()) == static_cast<int64_t>(counts.size())) {
-        step.chain = f.chain(f(kAverageI, f.a(), f.constant(counts.front())));
-        return kernel;
-    }
-    step.chain = f.chain(f(kAverageI, f.a(), f.b()));
-    arch::VectorView view = dense(VectorType::kInt32, {1, w.out_h, w.out_w, 1, 1, 1});
-    view.strides[0] = view.strides[5] = 0;
-    step.in.push_back(params_ref(view));
-    kernel.params_bytes = counts.size() * sizeof(int32_t);
-    if (node.has_data) kernel.params = bytes_of(counts.data(), counts.size());
+    divide_by_window(
+        kernel, node, VectorType::kInt32,
+        [](ChainBuilder& f, ChainBuilder::Term count) { return f(kAverageI, f.a(), count); });
     return kernel;
 }
 
@@ -119,29 +87,11 @@ Chain mean_chain(const LoweredNode& node, const Multiplier& m) {
     return f.chain(f(kRound, f(kMulF, f(kToFloat, f.a()), factor(f, m))));
 }
 
-/// Images are lines.
 VectorKernel lower_mean(const LoweredNode& node) {
     const auto& shape = node.in().shape;
-    const auto extent = [&](size_t i) { return static_cast<uint64_t>(shape[i]); };
-    const auto type = vector_type(node.in().type);
-    const uint64_t pixels = extent(1) * extent(2), channels = extent(3);
-    Multiplier m;
-    if (node.has_data)
-        m = mean_multiplier(node.in().scale(), node.out().scale(), static_cast<uint32_t>(pixels),
-                            node.rounding);
-    const OutputRange range = range_of(node);
-    const Extents image{1, extent(1), extent(2), 1, 1, channels};
-    VectorStep step = reduce_step(
-        image, Reduction::kSum, {1, 2},
-        {input_ref(0, dense(type, image), zero_point_of(node.in()))}, mean_chain(node, m),
-        output_ref(dense(type, {1, 1, 1, 1, 1, channels}), range.zero_point));
-    step.clamp_min = range.low, step.clamp_max = range.high;
-    VectorWork work;
-    work.lines = node.batched(extent(0));
-    work.input_line_bytes = {pixels * channels * arch::bytes_of(type)};
-    work.output_line_bytes = channels * arch::bytes_of(type);
-    work.steps = {std::move(step)};
-    return {std::move(work), 0, {}};
+    const Multiplier m = mean_multiplier(node.in().scale(), node.out().scale(),
+                                         static_cast<uint32_t>(shape[1] * shape[2]), node.rounding);
+    return {image_sums(node, mean_chain(node, m), range_of(node)), 0, {}};
 }
 
 /// Rows are lines: d = largest - x, table[d] / sum of them.
@@ -187,18 +137,21 @@ VectorKernel lower_softmax(const LoweredNode& node) {
     return kernel;
 }
 
+/// One of the two may be missing: the operator has no such type, or the same lowering for all.
 struct VectorLowering {
     Operator op;
-    VectorKernel (*lower)(const LoweredNode&);
+    VectorKernel (*on_integers)(const LoweredNode&);
+    VectorKernel (*on_floats)(const LoweredNode&);
 };
 constexpr VectorLowering kLowerings[] = {
-    {Operator::kAdd, lower_add},
-    {Operator::kVector, lower_add},
-    {Operator::kAveragePool2d, lower_average_pool},
-    {Operator::kMaxPool2d, lower_max_pool},
-    {Operator::kMean, lower_mean},
-    {Operator::kPool, lower_copy},
-    {Operator::kSoftmax, lower_softmax},
+    {Operator::kAdd, lower_add, lower_float_add},
+    {Operator::kVector, lower_add, nullptr},
+    {Operator::kAveragePool2d, lower_average_pool, lower_float_average_pool},
+    {Operator::kMaxPool2d, lower_max_pool, lower_float_max_pool},
+    {Operator::kMean, lower_mean, lower_float_mean},
+    {Operator::kPool, lower_copy, nullptr},
+    {Operator::kSoftmax, lower_softmax, lower_float_softmax},
+    {Operator::kCast, nullptr, lower_float_cast},
 };
 
 }  // namespace
@@ -207,7 +160,8 @@ VectorKernel lower_to_vector(const LoweredNode& node) {
     const auto found = std::ranges::find(kLowerings, node.node.op, &VectorLowering::op);
     if (found == std::end(kLowerings))
         throw std::logic_error("no lowering of " + std::string(operator_name(node.node.op)));
-    return found->lower(node);
+    const bool floats = is_float(vector_type(node.in().type)) && found->on_floats != nullptr;
+    return (floats ? found->on_floats : found->on_integers)(node);
 }
 
 }  // namespace tandem::compiler

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/lower/vector_steps.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "compiler/lower/fit.h"
 
 namespace tandem::compiler {
@@ -109,6 +112,72 @@ VectorWork pooled(const LoweredNode& node, Reduction reduction) {
     work.output_line_bytes = w.out_w * w.channels * arch::bytes_of(out_type);
     work.steps = {std::move(step)};
     return work;
+}
+
+VectorWork image_sums(const LoweredNode& node, Chain chain, const OutputRange& range) {
+    const auto& shape = node.in().shape;
+    const auto extent = [&](size_t i) { return static_cast<uint64_t>(shape[i]); };
+    const auto in = vector_type(node.in().type), out = vector_type(node.out().type);
+    const uint64_t pixels = extent(1) * extent(2), channels = extent(3);
+    const Extents image{1, extent(1), extent(2), 1, 1, channels};
+    VectorStep step = reduce_step(
+        image, Reduction::kSum, {1, 2}, {input_ref(0, dense(in, image), zero_point_of(node.in()))},
+        std::move(chain), output_ref(dense(out, {1, 1, 1, 1, 1, channels}), range.zero_point));
+    step.clamp_min = range.low, step.clamp_max = range.high;
+    VectorWork work;
+    work.lines = node.batched(extent(0));
+    work.input_line_bytes = {pixels * channels * arch::bytes_of(in)};
+    work.output_line_bytes = channels * arch::bytes_of(out);
+    work.steps = {std::move(step)};
+    return work;
+}
+
+namespace {
+
+/// Taps inside of the image along one axis, for each output.
+std::vector<int32_t> taps_inside(uint64_t outputs, uint64_t stride, uint64_t taps, uint64_t before,
+                                 uint64_t size) {
+    std::vector<int32_t> counts(outputs);
+    for (uint64_t i = 0; i < outputs; ++i)
+        for (uint64_t tap = 0; tap < taps; ++tap) {
+            const uint64_t at = i * stride + tap;
+            counts[i] += at >= before && at - before < size ? 1 : 0;
+        }
+    return counts;
+}
+
+/// Elements of each window, per output row and pixel, as bits of `type`.
+std::vector<uint32_t> window_counts(const ImageWindow& w, arch::VectorType type) {
+    const auto rows = taps_inside(w.out_h, w.stride_h, w.kernel_h, w.pad_top, w.in_h);
+    const auto cols = taps_inside(w.out_w, w.stride_w, w.kernel_w, w.pad_left, w.in_w);
+    std::vector<uint32_t> counts;
+    for (const int32_t row : rows)
+        for (const int32_t col : cols)
+            counts.push_back(arch::is_float(type)
+                                 ? std::bit_cast<uint32_t>(static_cast<float>(row * col))
+                                 : static_cast<uint32_t>(row * col));
+    return counts;
+}
+
+}  // namespace
+
+void divide_by_window(
+    VectorKernel& kernel, const LoweredNode& node, arch::VectorType type,
+    const std::function<ChainBuilder::Term(ChainBuilder&, ChainBuilder::Term count)>& result) {
+    VectorStep& step = kernel.work.steps[0];
+    const ImageWindow& w = *kernel.work.window;
+    const std::vector<uint32_t> counts = window_counts(w, type);
+    ChainBuilder f;
+    if (std::ranges::count(counts, counts.front()) == static_cast<int64_t>(counts.size())) {
+        step.chain = f.chain(result(f, f.bits(counts.front())));
+        return;
+    }
+    step.chain = f.chain(result(f, f.b()));
+    arch::VectorView view = dense(type, {1, w.out_h, w.out_w, 1, 1, 1});
+    view.strides[0] = view.strides[5] = 0;
+    step.in.push_back(params_ref(view));
+    kernel.params_bytes = counts.size() * sizeof(uint32_t);
+    if (node.has_data) kernel.params = bytes_of(counts.data(), counts.size());
 }
 
 }  // namespace tandem::compiler

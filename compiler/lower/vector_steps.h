@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <vector>
 
 #include "compiler/lower/quantise.h"
@@ -42,6 +43,15 @@ VectorWork elementwise(const LoweredNode& node, const std::vector<uint32_t>& inp
 
 /// Input 0 through the node's window, reduced over its taps.
 VectorWork pooled(const LoweredNode& node, Reduction reduction);
+
+/// Every image of input 0 summed over its pixels, images being lines.
+VectorWork image_sums(const LoweredNode& node, Chain chain, const OutputRange& range);
+
+/// The chain of a pool's sum, f.a(), and the number of its elements, which is a constant or, where
+/// windows reach into the padding, operand b of the parameter block; as `type` has it.
+void divide_by_window(
+    VectorKernel& kernel, const LoweredNode& node, arch::VectorType type,
+    const std::function<ChainBuilder::Term(ChainBuilder&, ChainBuilder::Term count)>& result);
 
 /// The bytes of some values, for a parameter block.
 template <class T>

@@ -50,7 +50,7 @@ class PieceCutter {
         const MatmulWork& work = *kernel_.matmul();
         uint64_t columns = 0;
         for (uint64_t t = share_.tiles.begin; t < share_.tiles.end; ++t) columns += tiles_[t].n_len;
-        return columns * work.window.out_w * work.window.element_bytes * work.passes;
+        return columns * work.window.out_w * work.out_element_bytes;
     }
 
     uint64_t widest_tile() const {
@@ -73,7 +73,7 @@ class PieceCutter {
 
     bool cut_product(uint32_t most_rows) {
         const MatmulWork& work = *kernel_.matmul();
-        const uint64_t element = work.window.element_bytes * work.passes;
+        const uint64_t element = work.out_element_bytes;
         share_.block_rows = most_rows;
         share_.in = share_.out = Way::kStays;
         uint64_t room = request_.room;

@@ -49,7 +49,7 @@ HostInterface::HostInterface(sc_core::sc_module_name name, const arch::ChipConfi
     for (const auto& info : arch::kRegisters) registers_[word(info.offset)] = info.reset;
     SC_THREAD(command_thread);
     SC_METHOD(irq_method);
-    sensitive << irq_;
+    sensitive << irq_changed_;
 }
 
 void HostInterface::b_transport(tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay) {

@@ -54,8 +54,8 @@ class HostInterface : public sc_core::sc_module {
     CoreError failed(arch::DeviceError code, uint32_t info) const {
         return {0, {code, info, sc_core::sc_time_stamp()}};
     }
-    void update_irq() { irq_.write((registers_[kIrqStatus] & registers_[kIrqEnable]) != 0); }
-    void irq_method() { irq_out.write(irq_.read()); }
+    void update_irq() { irq_changed_.notify(sc_core::SC_ZERO_TIME); }
+    void irq_method() { irq_out.write((registers_[kIrqStatus] & registers_[kIrqEnable]) != 0); }
 
     // Indices into registers_: offset / 4.
     static constexpr uint32_t kRegisterWords = 48;
@@ -71,7 +71,8 @@ class HostInterface : public sc_core::sc_module {
     bool busy_ = false;
     bool abort_ = false;
     sc_core::sc_event doorbell_;
-    sc_core::sc_signal<bool, sc_core::SC_MANY_WRITERS> irq_;
+    /// Host and chip may both change the registers in one delta cycle.
+    sc_core::sc_event irq_changed_;
 };
 
 }  // namespace tandem::sim

@@ -140,7 +140,8 @@ Int8s Case::edge_bytes(TensorId tensor) const {
 Results Case::oracle() const {
     Results results;
     results.outputs.resize(graph_.outputs.size());
-    const NaiveArray array{static_cast<int>(chip_.mxu.rows), chip_.mxu.sum4};
+    const NaiveArray array{static_cast<int>(chip_.mxu.rows), chip_.mxu.sum4,
+                           static_cast<int>(chip_.mxu.cols)};
     NaiveEdges edges;
     for (const Node& node : graph_.nodes)
         if (node.op == Operator::kEdge) {

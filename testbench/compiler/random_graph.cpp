@@ -7,6 +7,7 @@
 #include <string>
 
 #include "compiler/graph/operators.h"
+#include "compiler/graph/seed.h"
 #include "compiler/graph/verify.h"
 
 namespace tandem::testing {
@@ -17,8 +18,9 @@ using namespace compiler;
 
 class GraphMaker {
   public:
-    explicit GraphMaker(std::mt19937& random) : random_(random) {
+    GraphMaker(std::mt19937& random, ElementType type) : random_(random), type_(type) {
         graph_.file = "random";
+        wild_ = is_float() && pick(0, 5) == 0;
         current_ = add_activation({pick(1, 2), pick(1, 9), pick(1, 9), pick(1, 20)});
         graph_.inputs = {current_};
     }
@@ -49,14 +51,48 @@ class GraphMaker {
         Tensor t;
         t.layout = shape.size() == 4 ? Layout::kNhwc : Layout::kRowMajor;
         t.shape = std::move(shape);
-        t.quantization = {{scale()}, {pick(-128, 60)}, 0};
+        t.type = type_;
+        if (!is_float()) t.quantization = {{scale()}, {pick(-128, 60)}, 0};
         return add_tensor(std::move(t));
+    }
+
+    bool is_float() const { return type_ == ElementType::kFloat32; }
+
+    TensorId add_seeded(Tensor t) {
+        t.type = ElementType::kFloat32;
+        t.set_bytes(wild_ ? wild_floats(t.elements()) : seeded_bytes(t, random_()));
+        return add_tensor(std::move(t));
+    }
+
+    /// Of all sizes; now and then nearly nothing, and seldom infinite or no number.
+    std::vector<uint8_t> wild_floats(uint64_t count) {
+        std::vector<uint8_t> bytes(count * sizeof(uint32_t));
+        for (uint64_t i = 0; i < count; ++i) {
+            const int32_t exponent = pick(0, 5) > 0    ? pick(90, 160)
+                                     : pick(0, 30) > 0 ? pick(0, 40)
+                                                       : 255;
+            const uint32_t fraction = exponent == 255 ? static_cast<uint32_t>(pick(0, 1)) << 22
+                                                      : static_cast<uint32_t>(random_() & 0x7fffff);
+            const uint32_t value = static_cast<uint32_t>(pick(0, 1)) << 31 |
+                                   static_cast<uint32_t>(exponent) << 23 | fraction;
+            std::memcpy(bytes.data() + i * sizeof value, &value, sizeof value);
+        }
+        return bytes;
+    }
+
+    // Of int8 tensors alone.
+    void set_scale(TensorId id, float scale) {
+        if (!is_float()) graph_.tensors[id].quantization.scales[0] = scale;
+    }
+    void scale_as_current(TensorId id, float factor) {
+        if (!is_float()) set_scale(id, current().scale() * factor);
     }
 
     TensorId add_weights(Shape shape, uint32_t axis) {
         Tensor t;
         t.shape = std::move(shape);
         t.is_constant = true;
+        if (is_float()) return add_seeded(std::move(t));
         const int64_t scales = pick(0, 2) == 0 ? 1 : t.shape[axis];
         const float base = scale();
         for (int64_t i = 0; i < scales; ++i) {
@@ -76,6 +112,7 @@ class GraphMaker {
         t.shape = {channels};
         t.type = ElementType::kInt32;
         t.is_constant = true;
+        if (is_float()) return add_seeded(std::move(t));
         std::vector<int32_t> values;
         for (int64_t i = 0; i < channels; ++i) values.push_back(pick(-5000, 5000));
         std::vector<uint8_t> bytes(values.size() * 4);
@@ -86,6 +123,7 @@ class GraphMaker {
 
     /// Rescales the output so that sums of `terms` products use the range of int8.
     void fit_output(Tensor& out, const Tensor& in, const Tensor& weights, int64_t terms) {
+        if (is_float()) return;
         out.quantization.scales[0] = in.scale() * weights.quantization.scales[0] *
                                      std::sqrt(static_cast<float>(terms)) *
                                      static_cast<float>(pick(20, 200));
@@ -182,7 +220,7 @@ class GraphMaker {
             if (!graph_.tensors[id].is_constant && graph_.tensors[id].shape == current().shape)
                 other = id;
         const TensorId out = add_activation(current().shape);
-        graph_.tensors[out].quantization.scales[0] = current().scale() * 1.5f;
+        scale_as_current(out, 1.5f);
         const bool swapped = pick(0, 1) == 0;
         add_node(Operator::kAdd, {swapped ? other : current_, swapped ? current_ : other}, out,
                  fused());
@@ -210,7 +248,7 @@ class GraphMaker {
             const bool keep = pick(0, 1) == 0;
             const TensorId out =
                 add_activation(keep ? Shape{shape[0], 1, 1, shape[3]} : Shape{shape[0], shape[3]});
-            graph_.tensors[out].quantization.scales[0] = current().scale() * 0.7f;
+            scale_as_current(out, 0.7f);
             add_node(Operator::kMean, {current_}, out, {{"keep_dims", int64_t{keep}}});
         }
         const auto rows = shape[0];
@@ -225,20 +263,24 @@ class GraphMaker {
         fit_output(graph_.tensors[out], current(), graph_.tensors[weights], depth);
         add_node(Operator::kFullyConnected, {current_, weights, add_bias(out_c)}, out, fused());
         if (pick(0, 1) == 0) return;
-        graph_.tensors[current_].quantization.scales[0] = 0.02f * static_cast<float>(pick(1, 20));
+        set_scale(current_, 0.02f * static_cast<float>(pick(1, 20)));
         const TensorId probabilities = add_activation({rows, out_c});
-        graph_.tensors[probabilities].quantization = {{1.0f / 256}, {-128}, 0};
+        if (!is_float()) graph_.tensors[probabilities].quantization = {{1.0f / 256}, {-128}, 0};
         add_node(Operator::kSoftmax, {current_}, probabilities, {{"beta", 1.0f}});
     }
 
     std::mt19937& random_;
+    const ElementType type_;
+    bool wild_ = false;  ///< constants of floats
     Graph graph_;
     TensorId current_ = 0;
 };
 
 }  // namespace
 
-Graph random_graph(std::mt19937& random) { return GraphMaker(random).make(); }
+Graph random_graph(std::mt19937& random, ElementType type) {
+    return GraphMaker(random, type).make();
+}
 
 std::vector<std::vector<int8_t>> random_inputs(const Graph& graph, uint32_t samples,
                                                std::mt19937& random) {

@@ -11,7 +11,9 @@
 namespace tandem::testing {
 
 /// A chain of 1 to 7 operators with occasional shortcuts (ADD); images of up to 9 x 9 x 20.
-compiler::Graph random_graph(std::mt19937& random);
+/// In kInt8 or kFloat32; every sixth of the latter has constants of all kinds of floats.
+compiler::Graph random_graph(std::mt19937& random,
+                             compiler::ElementType type = compiler::ElementType::kInt8);
 
 /// Values for all inputs of `samples` samples, one sample after the other per input.
 std::vector<std::vector<int8_t>> random_inputs(const compiler::Graph& graph, uint32_t samples,

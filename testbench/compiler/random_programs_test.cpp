@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "compiler/graph/narrow.h"
 #include "testbench/compiler/machine_run.h"
 #include "testbench/compiler/random_chip.h"
 #include "testbench/compiler/random_graph.h"
@@ -31,9 +32,9 @@ enum class Form { kStreams, kImage };
 Random random_case(uint32_t seed, ElementType type, bool list, Form form) {
     std::mt19937 random(seed);
     Random r;
-    r.graph = list ? random_list(random, type) : random_graph(random);
+    r.graph = list ? random_list(random, type) : compiler::narrow(random_graph(random, type));
     r.chip = random_chip(random);
-    r.chip.mxu.dtype = type == ElementType::kBf16 ? arch::Dtype::kBf16 : arch::Dtype::kInt8;
+    r.chip.mxu.dtype = type == ElementType::kInt8 ? arch::Dtype::kInt8 : arch::Dtype::kBf16;
     if (form == Form::kImage) r.options.use_cmem = false;
     r.options.rounding = static_cast<Rounding>(random() % 2);
     // A list's rows say their batch themselves.
@@ -112,8 +113,14 @@ TEST(RandomStreams, OfListsAreRight) {
 TEST(RandomStreams, OfBf16ListsAreRight) {
     expect_all_right(ElementType::kBf16, true, Form::kStreams, 40);
 }
+TEST(RandomStreams, OfFloatNetworksAreRight) {
+    expect_all_right(ElementType::kFloat32, false, Form::kStreams, 150);
+}
 TEST(RandomImages, OfNetworksAreRight) {
     expect_all_right(ElementType::kInt8, false, Form::kImage, 150);
+}
+TEST(RandomImages, OfFloatNetworksAreRight) {
+    expect_all_right(ElementType::kFloat32, false, Form::kImage, 150);
 }
 
 }  // namespace

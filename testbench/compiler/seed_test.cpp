@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "compiler/graph/verify.h"
-#include "testbench/support/naive_ops.h"
+#include "testbench/support/naive_float.h"
 #include "testbench/support/seeded.h"
 
 namespace tandem::testing {
@@ -138,12 +138,14 @@ TEST(NaiveBf16, SumsInTheOrderOfTheArray) {
 
 TEST(NaiveBf16, SumsTilesApart) {
     // 2^24 + 1 - 2^24 is 0 in fp32, one after the other; apart from its tile the 1 stays.
-    const std::vector<uint16_t> ones(3, 0x3f80), a = {0x4b80, 0x3f80, 0xcb80};
+    const Fp32s ones(3, 0x3f800000), a = {0x4b800000, 0x3f800000, 0xcb800000};
     const NaiveWindow row{.in_c = 3};
-    EXPECT_EQ(naive_conv_bf16(row, a, ones, 1, 1, {3, false}).at(0), 0x0000);
-    EXPECT_EQ(naive_conv_bf16(row, a, ones, 1, 1, {3, true}).at(0), 0x3f80);
-    EXPECT_EQ(naive_conv_bf16(row, {0x4b80, 0xcb80, 0x3f80}, ones, 1, 1, {2, false}).at(0), 0x3f80);
-    EXPECT_EQ(naive_conv_bf16(row, a, ones, 1, 1, {1, false}).at(0), 0x0000);
+    EXPECT_EQ(naive_conv_bf16(row, a, ones, 1, 1, {3, false}).at(0), 0u);
+    EXPECT_EQ(naive_conv_bf16(row, a, ones, 1, 1, {3, true}).at(0), 0x3f800000u);
+    EXPECT_EQ(
+        naive_conv_bf16(row, {0x4b800000, 0xcb800000, 0x3f800000}, ones, 1, 1, {2, false}).at(0),
+        0x3f800000u);
+    EXPECT_EQ(naive_conv_bf16(row, a, ones, 1, 1, {1, false}).at(0), 0u);
 }
 
 TEST(NaiveLists, AreWhatTheGraphSays) {

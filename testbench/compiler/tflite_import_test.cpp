@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <random>
 
@@ -129,7 +130,7 @@ const Spoilt kSpoilt[] = {
     {"UnknownType", [](TinyModel& m) { m.tensor(0).type = static_cast<tflite::TensorType>(99); },
      "tensor 0 'in': expected a type of the format, found 99"},
     {"FloatActivation", [](TinyModel& m) { m.tensor(0).type = tflite::TensorType::FLOAT32; },
-     "input 'in': expected INT8, BFLOAT16 or, for its time alone, INT16, found FLOAT32"},
+     "input 'in': expected no scale for FLOAT32, found 1 scales"},
     {"Int16Output", [](TinyModel& m) { m.tensor(3).type = tflite::TensorType::INT16; },
      "output: expected INT8, found INT16"},
     {"UnknownPadding", [](TinyModel& m) { m.conv().padding = static_cast<tflite::Padding>(5); },
@@ -222,6 +223,52 @@ TEST(TfliteImport, TakesAMinusOneBiasAsAbsent) {
     TinyModel model;
     model.op().inputs = {0, 1, -1};
     EXPECT_EQ(import_tflite_bytes(model.bytes(), "tiny").nodes[0].inputs.size(), 2u);
+}
+
+/// Of FLOAT32 but for the weights, which stay INT8.
+TinyModel float_model() {
+    TinyModel model;
+    for (const size_t i : {0u, 2u, 3u}) {
+        model.tensor(i).type = tflite::TensorType::FLOAT32;
+        model.tensor(i).quantization.reset();
+    }
+    return model;
+}
+
+TEST(TfliteImport, DequantisesWeightsOfFloatOperators) {
+    TinyModel model = float_model();
+    model.tensor(1).quantization->scale = {0.5f, 0.25f, 3};
+    model.tensor(1).quantization->zero_point = {0, 0, 1};
+    model.model.buffers[1]->data[18] = 0xff;
+    const auto graph = import_tflite_bytes(model.bytes(), "tiny");
+    const compiler::Tensor& weights = graph.input(graph.nodes[0], 1);
+    EXPECT_EQ(weights.type, compiler::ElementType::kFloat32);
+    EXPECT_TRUE(weights.quantization.scales.empty());
+    std::vector<float> values(54);
+    ASSERT_EQ(weights.bytes().size(), values.size() * sizeof(float));
+    std::memcpy(values.data(), weights.bytes().data(), weights.bytes().size());
+    EXPECT_EQ(values[0], 0.5f);
+    EXPECT_EQ(values[17], 0.5f);
+    EXPECT_EQ(values[18], -0.25f);
+    EXPECT_EQ(values[35], 0.25f);
+    EXPECT_EQ(values[36], 0.0f);
+}
+
+TEST(TfliteImport, SaysWhatFloatOperatorsNeed) {
+    TinyModel model = float_model();
+    model.tensor(1).quantization.reset();
+    EXPECT_NE(error_of(model.bytes()).find("weights 'weights': expected FLOAT32, found INT8"),
+              std::string::npos);
+    model = float_model();
+    model.tensor(2).type = tflite::TensorType::INT32;
+    EXPECT_NE(error_of(model.bytes()).find("bias 'bias': expected FLOAT32, found INT32"),
+              std::string::npos);
+    model = float_model();
+    model.tensor(1).type = tflite::TensorType::FLOAT16;
+    EXPECT_NE(
+        error_of(model.bytes()).find("weights 'weights': expected FLOAT32, found another type"),
+        std::string::npos)
+        << error_of(model.bytes());
 }
 
 TEST(TfliteImport, RejectsOtherFiles) {

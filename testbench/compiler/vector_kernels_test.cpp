@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <regex>
 
 #include "compiler/graph/text.h"
 #include "compiler/lower/vector_steps.h"
@@ -73,6 +74,31 @@ const std::vector<VectorCase> kCases = {
     {"SoftmaxFlat", softmax("1x29x1x2", "0.3")},
 };
 
+/// The same on floats; the output in bf16, or wide.
+VectorCase in_floats(const VectorCase& int8, bool wide) {
+    static const std::regex activation("INT8 (\\S+ layout=NHWC) scales=\\S+ zero_points=\\S+");
+    std::string text = std::regex_replace(int8.text, activation, "BFLOAT16 $1");
+    if (wide) text.replace(text.rfind("BFLOAT16"), 8, "FLOAT32");
+    return {int8.name + (wide ? "Wide" : "Bf16"), text};
+}
+
+VectorCase cast(const std::string& from, const std::string& to) {
+    const auto tensor = [](int id, const std::string& type) {
+        return "tensor %" + std::to_string(id) + " \"t" + std::to_string(id) + "\" " + type +
+               " 1x5x7x9 layout=NHWC\n";
+    };
+    return {from + "To" + to, one_node(tensor(0, from) + tensor(1, to), "CAST \"n\"", 1)};
+}
+
+std::vector<VectorCase> all_cases() {
+    std::vector<VectorCase> all = kCases;
+    for (const VectorCase& one : kCases)
+        for (const bool wide : {false, true}) all.push_back(in_floats(one, wide));
+    all.push_back(cast("FLOAT32", "BFLOAT16"));
+    all.push_back(cast("BFLOAT16", "FLOAT32"));
+    return all;
+}
+
 class VectorKernels : public ::testing::TestWithParam<VectorCase> {
   protected:
     static void expect_exact(const arch::ChipConfig& chip, const compiler::CompileOptions& options,
@@ -118,7 +144,7 @@ TEST_P(VectorKernels, AreExactInChunks) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Operators, VectorKernels, ::testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(Operators, VectorKernels, ::testing::ValuesIn(all_cases()),
                          [](const auto& info) { return info.param.name; });
 
 using enum isa::ChainOp;

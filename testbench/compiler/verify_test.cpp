@@ -136,12 +136,15 @@ TEST(VerifyTypes, AreThoseOfTheTable) {
     EXPECT_EQ(error_of(product(kInt16, kInt8, kInt16)), "no error");
     EXPECT_NE(error_of(product(kBf16, kInt8, kBf16)).find("expected BFLOAT16, found INT8"),
               std::string::npos);
-    EXPECT_NE(error_of(product(kBf16, kBf16, kFloat32)).find("expected BFLOAT16, found FLOAT32"),
-              std::string::npos);
+    EXPECT_EQ(error_of(product(kBf16, kBf16, kFloat32)), "no error") << "not rounded";
     EXPECT_NE(error_of(product(kInt16, kInt16, kInt16)).find("expected INT8, found INT16"),
               std::string::npos);
-    EXPECT_NE(error_of(product(kFloat32, kFloat32, kFloat32)).find("found FLOAT32"),
+    EXPECT_EQ(error_of(product(kFloat32, kFloat32, kFloat32)), "no error") << "to be narrowed";
+    EXPECT_NE(error_of(product(kFloat32, kFloat32, kBf16)).find("expected FLOAT32, found BFLOAT16"),
               std::string::npos);
+    EXPECT_NE(error_of(product(kInt8, kInt8, kFloat32)).find("expected INT8, found FLOAT32"),
+              std::string::npos);
+    EXPECT_NE(error_of(product(kInt32, kInt32, kInt32)).find("found INT32"), std::string::npos);
 }
 
 TEST(VerifyTypes, HaveNoScalesBesideBf16) {
@@ -149,18 +152,36 @@ TEST(VerifyTypes, HaveNoScalesBesideBf16) {
     graph.tensors[2].quantization = {{1.0f}, {0}, 0};
     EXPECT_NE(error_of(graph).find("output: expected no scale for BFLOAT16, found 1 scales"),
               std::string::npos);
-    graph = product(kBf16, kBf16, kBf16);
-    graph.nodes[0].attributes["activation"] = std::string("RELU");
-    EXPECT_NE(error_of(graph).find("activation: expected NONE beside BFLOAT16"), std::string::npos);
-    graph = product(kBf16, kBf16, kBf16);
     Tensor bias;
     bias.name = "bias";
     bias.shape = {3};
     bias.type = kInt32;
     bias.is_constant = true;
+    graph = product(kBf16, kBf16, kBf16);
     graph.nodes[0].inputs.push_back(graph.add(bias));
-    EXPECT_NE(error_of(graph).find("bias 'bias': expected none beside BFLOAT16"),
+    EXPECT_NE(error_of(graph).find("bias 'bias': expected FLOAT32, found INT32"),
               std::string::npos);
+    bias.type = kFloat32;
+    graph.tensors.back() = bias;
+    EXPECT_EQ(error_of(graph), "no error");
+    graph.tensors.back().quantization = {{1.0f}, {0}, 0};
+    EXPECT_NE(error_of(graph).find("bias 'bias': expected no scales, found 1"), std::string::npos);
+}
+
+TEST(VerifyTypes, OfCastsAreFloatOnBothSides) {
+    Graph graph = one_operator(Operator::kCast, {}, {1, 4, 4, 2});
+    graph.inputs = {0};
+    for (Tensor& tensor : graph.tensors) tensor.quantization = {};
+    const auto error = [&](ElementType in, ElementType out) {
+        graph.tensors[graph.nodes[0].inputs[0]].type = in;
+        graph.tensors[graph.nodes[0].outputs[0]].type = out;
+        return error_of(graph);
+    };
+    EXPECT_EQ(error(kFloat32, kBf16), "no error");
+    EXPECT_EQ(error(kBf16, kFloat32), "no error");
+    EXPECT_NE(error(kInt16, kBf16).find("expected BFLOAT16, FLOAT32, found INT16"),
+              std::string::npos);
+    EXPECT_NE(error(kFloat32, kInt32).find("expected FLOAT32, found INT32"), std::string::npos);
 }
 
 TEST(VerifyTypes, HaveNoValuesWhereOnlyTheTimeIsDefined) {

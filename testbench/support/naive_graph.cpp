@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/graph/operators.h"
+#include "testbench/support/naive_float.h"
 #include "testbench/support/naive_ops.h"
 
 namespace tandem::testing {
@@ -26,18 +27,6 @@ std::vector<T> constant(const Tensor& tensor) {
 std::vector<int32_t> bias_data(const Graph& graph, const Node& node) {
     return node.inputs.size() < 3 ? std::vector<int32_t>{}
                                   : constant<int32_t>(graph.input(node, 2));
-}
-
-/// The words of raw bytes, and back.
-std::vector<uint16_t> words(const Int8s& bytes) {
-    std::vector<uint16_t> values(bytes.size() / 2);
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-}
-Int8s raw(const std::vector<uint16_t>& values) {
-    Int8s bytes(values.size() * 2);
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
 }
 
 int number(int64_t value) { return static_cast<int>(value); }
@@ -87,18 +76,40 @@ class Runner {
     const Tensor& in(size_t i = 0) const { return graph_.input(*node_, i); }
     const Tensor& out() const { return graph_.output(*node_); }
     const Int8s& value(size_t i = 0) const { return values_[node_->inputs[i]]; }
-    bool is_bf16() const { return in().type == ElementType::kBf16; }
+    bool is_float() const {
+        return in().type == ElementType::kBf16 || in().type == ElementType::kFloat32;
+    }
 
     Int8s compute() const {
+        switch (node_->op) {
+            case Operator::kPool:
+                return {value().begin(),
+                        value().begin() + static_cast<ptrdiff_t>(out().elements())};
+            case Operator::kReshape:
+                return in().type == ElementType::kFloat32 ? naive_narrow(operand(), false)
+                                                          : value();
+            case Operator::kEdge:
+                return edges_.at(node_->outputs[0]);
+            default:
+                break;
+        }
+        if (is_float())
+            return naive_narrow(naive_activated(float_values(), activation(*node_)),
+                                out().type == ElementType::kBf16);
+        return int8_values();
+    }
+
+    Int8s int8_values() const {
         switch (node_->op) {
             case Operator::kConv2d:
                 return convolution();
             case Operator::kDepthwiseConv2d:
                 return depthwise();
             case Operator::kFullyConnected:
-                return fully_connected();
+                return rows_of_weights(in(1).shape[0], channel_output(activation(*node_)));
             case Operator::kGroupedMatmul:
-                return grouped_matmul();
+                return rows_of_weights(in(1).shape[0] * in(1).shape[1],
+                                       channel_output(Activation::kNone));
             case Operator::kAdd:
                 return add(1, activation(*node_));
             case Operator::kVector: {
@@ -111,18 +122,71 @@ class Runner {
                 return pool();
             case Operator::kMean:
                 return mean();
-            case Operator::kPool:
-                return {value().begin(),
-                        value().begin() + static_cast<ptrdiff_t>(out().elements())};
             case Operator::kSoftmax:
                 return naive_softmax(value(), number(in().shape.back()), in().scale(),
                                      real_attribute(*node_, "beta"));
-            case Operator::kReshape:
-                return value();
-            case Operator::kEdge:
-                return edges_.at(node_->outputs[0]);
+            default:
+                throw std::logic_error("an operator without an oracle");
         }
-        throw std::logic_error("an operator without an oracle");
+    }
+
+    /// Before the activation.
+    Fp32s float_values() const {
+        switch (node_->op) {
+            case Operator::kConv2d: {
+                const Shape& w = in(1).shape;
+                return with_bias(naive_conv_bf16(weights_window(), operand(), operand(1),
+                                                 number(w[0]), number(in().shape[3] / w[3]),
+                                                 array_));
+            }
+            case Operator::kDepthwiseConv2d:
+                return with_bias(naive_depthwise_bf16(weights_window(), operand(), operand(1),
+                                                      number(in(1).shape[3] / in().shape[3]),
+                                                      array_));
+            case Operator::kFullyConnected:
+                return rows_of_weights_bf16(in(1).shape[0]);
+            case Operator::kGroupedMatmul:
+                return rows_of_weights_bf16(in(1).shape[0] * in(1).shape[1]);
+            case Operator::kAdd:
+                return naive_add_float(operand(), operand(1));
+            case Operator::kMaxPool2d:
+                return naive_max_pool_float(filter_window(), operand());
+            case Operator::kAveragePool2d:
+                return naive_average_pool_float(filter_window(), operand());
+            case Operator::kMean: {
+                const Shape& s = in().shape;
+                NaiveWindow w;  // the image, once
+                w.batch = number(s[0]), w.in_c = number(s[3]);
+                w.in_h = w.kernel_h = number(s[1]), w.in_w = w.kernel_w = number(s[2]);
+                return naive_average_pool_float(w, operand());
+            }
+            case Operator::kSoftmax:
+                return naive_softmax_float(operand(), number(in().shape.back()),
+                                           real_attribute(*node_, "beta"));
+            case Operator::kCast:
+                return naive_widen(value(), in().type == ElementType::kBf16);
+            default:
+                throw std::logic_error("an operator without an oracle");
+        }
+    }
+
+    /// As operators read it: FLOAT32 rounded to bf16.
+    Fp32s operand(size_t i = 0) const {
+        const Tensor& tensor = in(i);
+        const Int8s bytes = tensor.is_constant ? constant<int8_t>(tensor) : value(i);
+        return tensor.type == ElementType::kBf16 ? naive_widen(bytes, true)
+                                                 : naive_rounded_to_bf16(naive_widen(bytes, false));
+    }
+    Fp32s with_bias(Fp32s sums) const {
+        if (node_->inputs.size() < 3) return sums;
+        return naive_with_bias(std::move(sums), naive_widen(constant<int8_t>(in(2)), false));
+    }
+    NaiveWindow weights_window() const {
+        return window_of(in(), out(), *node_, in(1).shape[1], in(1).shape[2]);
+    }
+    NaiveWindow filter_window() const {
+        const auto& filter = integers_attribute(*node_, "filter");
+        return window_of(in(), out(), *node_, filter[0], filter[1]);
     }
 
     NaiveOutput output(Activation fused) const {
@@ -157,21 +221,15 @@ class Runner {
 
     Int8s convolution() const {
         const Shape& w = in(1).shape;
-        const NaiveWindow window = window_of(in(), out(), *node_, w[1], w[2]);
-        const int groups = number(in().shape[3] / w[3]);
-        if (is_bf16())
-            return raw(naive_conv_bf16(window, words(value()), constant<uint16_t>(in(1)),
-                                       number(w[0]), groups, array_));
-        return naive_conv(window, value(), in().zero_point(), constant<int8_t>(in(1)),
-                          bias_data(graph_, *node_), number(w[0]), groups,
+        return naive_conv(weights_window(), value(), in().zero_point(), constant<int8_t>(in(1)),
+                          bias_data(graph_, *node_), number(w[0]), number(in().shape[3] / w[3]),
                           channel_output(activation(*node_)));
     }
 
     Int8s depthwise() const {
-        const Shape& w = in(1).shape;
-        return naive_depthwise(window_of(in(), out(), *node_, w[1], w[2]), value(),
-                               in().zero_point(), constant<int8_t>(in(1)),
-                               bias_data(graph_, *node_), number(w[3] / in().shape[3]),
+        return naive_depthwise(weights_window(), value(), in().zero_point(),
+                               constant<int8_t>(in(1)), bias_data(graph_, *node_),
+                               number(in(1).shape[3] / in().shape[3]),
                                channel_output(activation(*node_)));
     }
 
@@ -180,24 +238,11 @@ class Runner {
         return naive_fully_connected(value(), in().zero_point(), constant<int8_t>(in(1)), 0,
                                      bias_data(graph_, *node_), number(out_c), output);
     }
-    Int8s rows_of_weights_bf16(int64_t out_c) const {
+    Fp32s rows_of_weights_bf16(int64_t out_c) const {
         NaiveWindow rows;  // each row an image of one pixel
         rows.in_c = number(in(1).shape.back());
         rows.batch = number(static_cast<int64_t>(in().elements()) / rows.in_c);
-        return raw(naive_conv_bf16(rows, words(value()), constant<uint16_t>(in(1)), number(out_c),
-                                   1, array_));
-    }
-
-    Int8s fully_connected() const {
-        const int64_t out_c = in(1).shape[0];
-        return is_bf16() ? rows_of_weights_bf16(out_c)
-                         : rows_of_weights(out_c, channel_output(activation(*node_)));
-    }
-
-    Int8s grouped_matmul() const {
-        const int64_t out_c = in(1).shape[0] * in(1).shape[1];
-        return is_bf16() ? rows_of_weights_bf16(out_c)
-                         : rows_of_weights(out_c, channel_output(Activation::kNone));
+        return with_bias(naive_conv_bf16(rows, operand(), operand(1), number(out_c), 1, array_));
     }
 
     /// The first input and the one at `second`, which may be the first one again.
@@ -214,8 +259,7 @@ class Runner {
     }
 
     Int8s pool() const {
-        const auto& filter = integers_attribute(*node_, "filter");
-        const NaiveWindow w = window_of(in(), out(), *node_, filter[0], filter[1]);
+        const NaiveWindow w = filter_window();
         const NaiveOutput o = output(activation(*node_));
         return node_->op == Operator::kMaxPool2d ? naive_max_pool(w, value(), o.low, o.high)
                                                  : naive_average_pool(w, value(), o.low, o.high);

@@ -78,25 +78,21 @@ int32_t naive_two_roundings(int32_t accumulator, int32_t multiplier, int32_t shi
 /// Q31 multiplier and shift of a real factor, as TFLite quantises it.
 NaiveScale naive_quantise(double real);
 
-/// The array that bf16 sums depend on: its rows, and whether four products are summed with one
-/// rounding.
+/// What the order of bf16 sums depends on: the array's rows, whether four products are summed with
+/// one rounding, and the columns, which say how many channels of a depthwise convolution share a
+/// matrix.
 struct NaiveArray {
     int rows = 1;
     bool sum4 = false;
+    int cols = 1;
 };
-
-/// bf16 in, weights as naive_conv's and out, in the array's order: k runs over taps and channels,
-/// padding is zero; the rows of a weight tile are summed from zero in fp32, one after the other or
-/// four at a time, then the tile's sum is added to that of the tiles before.
-std::vector<uint16_t> naive_conv_bf16(const NaiveWindow& window, const std::vector<uint16_t>& input,
-                                      const std::vector<uint16_t>& weights, int out_c, int groups,
-                                      const NaiveArray& array);
 
 /// Values of the outputs of EDGE, which come from nowhere else.
 using NaiveEdges = std::map<compiler::TensorId, Int8s>;
 
 /// Outputs of every node for one sample, in node order; `inputs` as Graph::inputs. Raw bytes: bf16
-/// as two of them, the lower one first.
+/// as two of them, the lower one first. Operators other than CAST read FLOAT32 as bf16 has it: so a
+/// network in FLOAT32 has a chip's values without being narrowed.
 std::vector<Int8s> naive_run(const compiler::Graph& graph, const std::vector<Int8s>& inputs,
                              NaiveRounding rounding, const NaiveArray& array = {},
                              const NaiveEdges& edges = {});

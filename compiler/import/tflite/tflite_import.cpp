@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/verify.h"
+#include "compiler/import/tflite/dequantise.h"
 #include "compiler/import/tflite/operator_names.h"
 #include "compiler/import/tflite/operator_options.h"
 #include "compiler/import/tflite/tflite_generated.h"
@@ -61,6 +62,7 @@ class Importer {
         if (subgraph.operators() != nullptr)
             for (uint32_t i = 0; i < subgraph.operators()->size(); ++i)
                 graph_.nodes.push_back(import_operator(i, subgraph.operators()->Get(i)));
+        dequantise_weights(graph_);
         verify(graph_);
         return std::move(graph_);
     }

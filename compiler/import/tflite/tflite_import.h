@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow Lite model files into graphs: int8 networks of the operators in
+// TensorFlow Lite model files into graphs: int8 and float32 networks of the operators in
 // compiler/graph/graph.h.
 #pragma once
 

@@ -374,27 +374,27 @@ INSTANTIATE_TEST_SUITE_P(
                               return m.encode();
                           },
                           1},
-                    Limit{"add.rounding",
+                    Limit{"map.operands",
                           [](uint32_t v) {
-                              Add m;
-                              m.rounding = byte(v);
-                              return m.encode();
-                          },
-                          1},
-                    Limit{"pool.kind",
-                          [](uint32_t v) {
-                              Pool m;
-                              m.kind = byte(v);
+                              Map m;
+                              m.operands = byte(v);
                               return m.encode();
                           },
                           3},
-                    Limit{"pool.rounding",
+                    Limit{"reduce.axes",
                           [](uint32_t v) {
-                              Pool m;
-                              m.rounding = byte(v);
+                              Reduce m;
+                              m.axes = byte(v);
                               return m.encode();
                           },
-                          1}));
+                          0x3f},
+                    Limit{"set_view.type",
+                          [](uint32_t v) {
+                              SetView m;
+                              m.type = byte(v);
+                              return m.encode();
+                          },
+                          7}));
 
 TEST(IsaCodec, RejectsValuesBelowASignedField) {
     Words words{};

@@ -19,23 +19,6 @@ TEST(VectorTimingDrain, TakesOneCyclePerStartedGroupOfLanes) {
     EXPECT_EQ(kTiming.drain_interval(256), 32u);
 }
 
-TEST(VectorTimingAdd, StreamsLanesAndAddsTheLatencyOnce) {
-    EXPECT_EQ(kTiming.add(0), 5u);
-    EXPECT_EQ(kTiming.add(8), 6u);
-    EXPECT_EQ(kTiming.add(9), 7u);
-    EXPECT_EQ(kTiming.add(8ull << 32), (1ull << 32) + 5) << "beyond 32 bits";
-}
-
-TEST(VectorTimingPool, ReadsEachTapOfEachOutput) {
-    EXPECT_EQ(kTiming.pool(1, 1, 1), 6u);
-    EXPECT_EQ(kTiming.pool(4, 9, 6), 4u * 6 * 2 + 5);
-}
-
-TEST(VectorTimingSoftmax, PassesFourTimesOverEachRow) {
-    EXPECT_EQ(kTiming.softmax(1, 8), 4u * (1 + 5));
-    EXPECT_EQ(kTiming.softmax(3, 10), 3u * 4 * (2 + 5));
-}
-
 using arch::VectorOperand;
 using arch::VectorState;
 using arch::VectorType;

@@ -11,9 +11,11 @@
 #include <random>
 
 #include "base/error.h"
+#include "compiler/graph/narrow.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/seed.h"
 #include "compiler/graph/verify.h"
+#include "run/plain_floats.h"
 #include "run/plain_products.h"
 #include "testbench/compiler/random_graph.h"
 #include "testbench/support/naive_ops.h"
@@ -42,9 +44,10 @@ Int8s seeded(const Graph& graph, TensorId id, uint64_t seed) {
     return {bytes.begin(), bytes.end()};
 }
 
-arch::ChipConfig::Mxu array_of(uint32_t rows, bool sum4) {
+arch::ChipConfig::Mxu array_of(uint32_t rows, bool sum4, uint32_t cols = 8) {
     arch::ChipConfig::Mxu mxu;
     mxu.rows = rows;
+    mxu.cols = cols;
     mxu.sum4 = sum4;
     return mxu;
 }
@@ -58,8 +61,9 @@ void expect_naive_values(const Graph& source, const arch::ChipConfig::Mxu& mxu, 
     for (const Node& node : graph.nodes)
         if (node.op == Operator::kEdge)
             edges[node.outputs[0]] = seeded(whole, node.outputs[0], seed);
-    const auto expected = naive_run(whole, inputs, NaiveRounding::kSingle,
-                                    {.rows = static_cast<int>(mxu.rows), .sum4 = mxu.sum4}, edges);
+    const auto expected =
+        naive_run(whole, inputs, NaiveRounding::kSingle,
+                  {static_cast<int>(mxu.rows), mxu.sum4, static_cast<int>(mxu.cols)}, edges);
     const auto found = run::plain_loops(graph, mxu, batch, seed, {});
     for (size_t i = 0; i < graph.nodes.size(); ++i) {
         const auto& bytes = found.of_tensor[graph.nodes[i].outputs[0]];
@@ -73,6 +77,27 @@ TEST(PlainLoops, RandomInt8NetworksAsTheOracle) {
         std::mt19937 random(seed);
         const Graph graph = random_graph(random);
         expect_naive_values(graph, array_of(8, false), 1 + seed % 3, seed);
+    }
+}
+
+/// The network as the file has it for the oracle, narrowed for the plain loops.
+TEST(PlainLoops, RandomFloatNetworksAsTheOracle) {
+    for (uint32_t seed = 0; seed < 300 && !HasFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        std::mt19937 random(seed);
+        const Graph graph = random_graph(random, ElementType::kFloat32);
+        const arch::ChipConfig::Mxu mxu =
+            array_of(1 + seed % 17, seed % 2 == 1, 1 + static_cast<uint32_t>(random() % 20));
+        const NaiveArray array{static_cast<int>(mxu.rows), mxu.sum4, static_cast<int>(mxu.cols)};
+        const uint32_t batch = 1 + seed % 3;
+        const Graph whole = with_batch(graph, batch);
+        const auto expected =
+            naive_run(whole, {seeded(whole, graph.inputs[0], seed)}, NaiveRounding::kSingle, array);
+        const Graph narrowed = narrow(graph);
+        const auto found = run::plain_loops(narrowed, mxu, batch, seed, {});
+        const auto& bytes = found.of_tensor[narrowed.outputs[0]];
+        EXPECT_EQ(Int8s(bytes.begin(), bytes.end()), expected.back());
+        expect_naive_values(narrowed, mxu, batch, seed);
     }
 }
 
@@ -352,9 +377,10 @@ uint16_t bf16_product(const std::vector<float>& a, const std::vector<float>& w, 
     };
     run::PlainProduct product;
     product.window.channels = a.size();
-    const auto c =
-        run::plain_bf16_product(product, bytes(a), bytes(w), array_rows, sum4, [](uint64_t) {});
-    return static_cast<uint16_t>(c.at(0) | c.at(1) << 8);
+    const auto c = run::plain_bf16_product(product, bytes(a), bytes(w), {array_rows, 1, sum4},
+                                           [](uint64_t) {});
+    const auto words = run::plain_bytes(c, ElementType::kBf16);
+    return static_cast<uint16_t>(words.at(0) | words.at(1) << 8);
 }
 
 /// 2^60 + 2^36 is a tie of fp32, which what double does not hold breaks.

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "run/plain_loops.h"
+#include "tools/model_file.h"
+#include "tools/progress.h"
+
+namespace tandem::tools {
+namespace {
+
+std::vector<uint8_t> concatenate(const std::vector<std::string>& files, uint32_t element_bytes) {
+    std::vector<uint8_t> all;
+    for (const auto& file : files) {
+        const auto bytes = read_tensor_file(file, element_bytes);
+        all.insert(all.end(), bytes.begin(), bytes.end());
+    }
+    return all;
+}
+
+/// Any bytes for int8; floats normally distributed.
+std::vector<uint8_t> random_values(uint64_t bytes, uint32_t element_bytes, uint64_t seed) {
+    std::vector<uint8_t> values(bytes);
+    std::mt19937_64 generator(seed);
+    if (element_bytes == 1) {
+        std::generate(values.begin(), values.end(),
+                      [&] { return static_cast<uint8_t>(generator()); });
+        return values;
+    }
+    std::normal_distribution<float> normal;
+    for (uint64_t at = 0; at < bytes; at += element_bytes) {
+        const float value = normal(generator);
+        uint8_t word[sizeof value];
+        std::memcpy(word, &value, sizeof value);
+        // Of bf16 the upper half.
+        std::copy(word + sizeof value - element_bytes, word + sizeof value,
+                  values.begin() + static_cast<ptrdiff_t>(at));
+    }
+    return values;
+}
+
+/// Tensors lie one behind the other, each with the samples of one run.
+std::vector<std::vector<uint8_t>> apart(const std::vector<uint8_t>& bytes, uint64_t first,
+                                        const std::vector<arch::ProgramTensor>& tensors) {
+    std::vector<std::vector<uint8_t>> parts;
+    for (const arch::ProgramTensor& tensor : tensors) {
+        const auto from = bytes.begin() + static_cast<ptrdiff_t>(first);
+        parts.emplace_back(from, from + tensor.bytes);
+        first += tensor.bytes;
+    }
+    return parts;
+}
+
+}  // namespace
+
+Samples::Samples(const arch::Program& program, const SampleFiles& files, uint64_t seed)
+    : program_(program),
+      files_(files),
+      input_bytes_(arch::bytes_of(program.inputs) / program.batch),
+      output_bytes_(arch::bytes_of(program.outputs) / program.batch) {
+    load_inputs(seed);
+    count_ = static_cast<uint32_t>(inputs_.size() / input_bytes_);
+    inputs_.resize(uint64_t{runs()} * program.batch * input_bytes_);
+    expected_ =
+        concatenate(files.expects, arch::element_bytes(program.outputs.front(), program.batch));
+    if (!files.labels.empty()) labels_ = base::read_file(files.labels);
+    check_sizes();
+    expected_.resize(output_bytes_ * count_);
+}
+
+void Samples::load_inputs(uint64_t seed) {
+    const uint32_t element = arch::element_bytes(program_.inputs.front(), program_.batch);
+    if (files_.inputs.empty()) {
+        inputs_ = random_values(input_bytes_ * std::max(1u, files_.count), element, seed);
+        return;
+    }
+    inputs_ = concatenate(files_.inputs, element);
+    if (inputs_.empty() || inputs_.size() % input_bytes_ != 0)
+        throw UserError(files_.inputs.front(), "size",
+                        fmt::format("a multiple of {} bytes (the model's input)", input_bytes_),
+                        fmt::format("{} bytes", inputs_.size()));
+    if (files_.count == 0) return;
+    if (inputs_.size() / input_bytes_ < files_.count)
+        throw UserError(files_.inputs.front(), "samples", fmt::format("--count {}", files_.count),
+                        std::to_string(inputs_.size() / input_bytes_));
+    inputs_.resize(input_bytes_ * files_.count);
+}
+
+void Samples::check_sizes() const {
+    if (!files_.expects.empty() && expected_.size() < output_bytes_ * count_)
+        throw UserError(files_.expects.front(), "size",
+                        fmt::format("{} bytes ({} samples of {})", output_bytes_ * count_, count_,
+                                    output_bytes_),
+                        fmt::format("{} bytes", expected_.size()));
+    if (!files_.labels.empty() && labels_.size() < count_)
+        throw UserError(files_.labels, "size", fmt::format("{} labels of one byte", count_),
+                        fmt::format("{} bytes", labels_.size()));
+}
+
+void Samples::compare_with_files(const std::vector<uint8_t>& outputs,
+                                 run::RunReport& report) const {
+    const uint32_t element = arch::element_bytes(program_.outputs.front(), program_.batch);
+    if (!files_.labels.empty())
+        report.accuracy = run::accuracy_of(outputs, element, labels_, output_bytes_);
+    if (files_.expects.empty()) return;
+    if (element == 4)
+        report.floats = run::compare_floats(outputs, expected_, output_bytes_, files_.tolerance);
+    else
+        report.check = run::compare_outputs(outputs, expected_, output_bytes_);
+}
+
+run::OutputCheck Samples::compare_with_plain_loops(const compiler::Graph& graph,
+                                                   const arch::ChipConfig& chip,
+                                                   const std::vector<uint8_t>& outputs) const {
+    Progress progress("runs of plain loops");
+    std::vector<uint8_t> expected;
+    for (uint32_t run = 0; run < runs(); ++run) {
+        const uint64_t first = uint64_t{run} * program_.batch * input_bytes_;
+        const auto plain = run::plain_loops(graph, chip.mxu, program_.batch,
+                                            apart(inputs_, first, program_.inputs));
+        for (const compiler::TensorId id : graph.outputs) {
+            const auto& bytes = plain.of_tensor.at(id);
+            expected.insert(expected.end(), bytes.begin(), bytes.end());
+        }
+        progress.update(run + 1, runs());
+    }
+    return run::compare_outputs(outputs, expected, output_bytes_);
+}
+
+}  // namespace tandem::tools
