@@ -30,11 +30,10 @@ std::vector<DataPiece> make_data(const Planned& planned) {
     if (plan.weights_in_cmem) {
         uint64_t first = UINT64_MAX, end = 0;
         for (const KernelPlan& kernel : plan.kernels) {
-            if (kernel.tiles.empty()) continue;
-            const ColumnTile& last = kernel.tiles.back();
+            if (kernel.data_tiles == 0) continue;
             first = std::min(first, kernel.weight_offset);
-            end = std::max(end, kernel.weight_offset + uint64_t{last.first_tile + last.k_tiles} *
-                                                           planned.chip.tile_bytes());
+            end =
+                std::max(end, kernel.weight_offset + kernel.data_tiles * planned.chip.tile_bytes());
         }
         weights_base = first;
         pieces.push_back({first, std::vector<uint8_t>(end - first)});
@@ -43,6 +42,7 @@ std::vector<DataPiece> make_data(const Planned& planned) {
         const Kernel& kernel = planned.kernels.kernels[k];
         std::ranges::copy(kernel.params, pieces[0].bytes.begin() +
                                              static_cast<ptrdiff_t>(plan.kernels[k].params_offset));
+        if (plan.kernels[k].data_tiles == 0) continue;
         for (const ColumnTile& tile : plan.kernels[k].tiles)
             write_tiles(kernel.matmul()->groups[tile.group], tile, planned.chip.mxu,
                         pieces.back().bytes.data() +

@@ -42,7 +42,8 @@ struct WorkText {
         return fmt::format("matmul of {} group{} k {} n {}, {}{}", w.groups.size(),
                            w.groups.size() == 1 ? "" : "s", w.groups.front().k, w.groups.front().n,
                            text_of(w.window),
-                           w.passes == 1 ? "" : fmt::format(", {} passes", w.passes));
+                           w.passes == 1 ? "" : fmt::format(", {} passes", w.passes)) +
+               (w.weights_per_image ? ", weights of each image" : "");
     }
     std::string operator()(const VectorWork& w) const {
         std::string text = fmt::format("vector, {} lines", w.lines);

@@ -61,8 +61,11 @@ class ImageBuilder {
             node.op = kernel.op;
             node.name = kernel.name;
             node.macs = kernel.macs;
-            node.output_bytes = static_cast<uint32_t>(planned_.kernels.values[kernel.output].bytes);
-            place(kernel.output, node);
+            const Value& value = planned_.kernels.values[kernel.output];
+            if (!value.is_internal) {
+                node.output_bytes = static_cast<uint32_t>(value.bytes);
+                place(kernel.output, node);
+            }
             program_.nodes.push_back(std::move(node));
         }
     }

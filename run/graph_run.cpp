@@ -43,7 +43,7 @@ class GraphRun {
     GraphResult run(const arch::ChipConfig& chip, const RunOptions& options) {
         GraphResult result;
         result.run = run_streams(chip, job_, options);
-        drop_edges(result.run);
+        drop_inner(result.run);
         if (options.functional && result.run.completed()) gather(result);
         return result;
     }
@@ -101,10 +101,10 @@ class GraphRun {
     void add_needs() {
         const auto& kernels = planned().kernels;
         for (size_t k = 0; k < kernels.kernels.size(); ++k) {
-            const auto& tiles = plan().kernels[k].tiles;
-            if (!tiles.empty())
-                job_.needs.memory += uint64_t{tiles.back().first_tile + tiles.back().k_tiles} *
-                                     planned().chip.tile_bytes();
+            const auto* matmul = kernels.kernels[k].matmul();
+            const uint64_t times =
+                matmul != nullptr && matmul->weights_per_image ? matmul->window.images : 1;
+            job_.needs.memory += tiles_of(plan().kernels[k]) * times * planned().chip.tile_bytes();
         }
         for (const compiler::Value& value : kernels.values) {
             if (!value.is_input && !value.is_output) continue;
@@ -119,20 +119,24 @@ class GraphRun {
         return (bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
     }
 
-    /// Edges are no layers of the source: their cycle belongs to the layer behind them.
-    void drop_edges(RunResult& run) const {
+    /// Edges, and kernels within a node, are no layers of the source: their cycles and MACs belong
+    /// to the layer behind them.
+    void drop_inner(RunResult& run) const {
         std::vector<LayerResult> kept;
         std::vector<int32_t> place(run.layers.size());
-        uint64_t before = 0;
+        uint64_t before = 0, macs = 0;
         for (size_t k = 0; k < run.layers.size(); ++k) {
             place[k] = static_cast<int32_t>(kept.size());
-            if (planned().kernels.kernels[k].is_edge()) {
+            const compiler::Kernel& kernel = planned().kernels.kernels[k];
+            if (kernel.is_edge() || planned().kernels.values[kernel.output].is_internal) {
                 before += run.layers[k].cycles;
+                macs += run.layers[k].macs;
                 continue;
             }
             kept.push_back(std::move(run.layers[k]));
             kept.back().cycles += before;
-            before = 0;
+            kept.back().macs += macs;
+            before = macs = 0;
         }
         if (!kept.empty()) kept.back().cycles += before;
         run.layers = std::move(kept);

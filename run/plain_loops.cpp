@@ -10,6 +10,7 @@
 #include "compiler/graph/seed.h"
 #include "run/plain_elements.h"
 #include "run/plain_floats.h"
+#include "run/plain_pairs.h"
 #include "run/plain_products.h"
 
 namespace tandem::run {
@@ -116,6 +117,8 @@ class PlainRun {
             case Operator::kFullyConnected:
             case Operator::kGroupedMatmul:
                 return int8_product(product_of_rows());
+            case Operator::kBatchMatmul:
+                return int8_pairs();
             case Operator::kAdd:
                 return plain_add(value(), in(), value(1), in(1), out(), range());
             case Operator::kVector:
@@ -152,6 +155,8 @@ class PlainRun {
             case Operator::kFullyConnected:
             case Operator::kGroupedMatmul:
                 return float_product(product_of_rows());
+            case Operator::kBatchMatmul:
+                return plain_bf16_pairs(pairs(), array_, step());
             case Operator::kAdd:
                 return plain_add(floats(), floats(1));
             case Operator::kMaxPool2d:
@@ -172,6 +177,15 @@ class PlainRun {
 
     PlainFloats float_product(const PlainProduct& product) {
         return with_bias(plain_bf16_product(product, value(), value(1), array_, step()));
+    }
+
+    PlainPairs pairs() const { return plain_pairs(graph_, *node_, batch_, value(), value(1)); }
+
+    PlainBytes int8_pairs() {
+        const float factor = in().scale() * in(1).scale() / out().scale();
+        return plain_int8_pairs(
+            pairs(), in().zero_point(), in(1).zero_point(),
+            [&](int32_t sum) { return range().round(static_cast<float>(sum) * factor); }, step());
     }
 
     PlainFloats with_bias(PlainFloats sums) const {

@@ -81,7 +81,7 @@ void CoreEmitter::load_params(uint64_t offset, uint64_t bytes, uint32_t address,
 CoreEmitter::Far CoreEmitter::far(const Transfer& t, bool writes) const {
     const Value& value = graph_.values[t.value];
     const ValuePlan& plan = plan_.values[t.value];
-    const bool at_home = value.is_input || (value.is_output && writes);
+    const bool at_home = value.is_input || (value.is_output && writes && !t.copy);
     if (at_home && value.home == Memory::kHost) return {plan.host_offset + t.offset, true, {}};
     const uint64_t first = plan.memory_offset + t.offset;
     if (value.is_input) return {first, false, {}};
@@ -104,7 +104,13 @@ uint64_t CoreEmitter::stated_bytes(ValueId id, uint64_t bytes) const {
 }
 
 void CoreEmitter::load(const Transfer& t, int32_t node) { transfer(t, true, node); }
-void CoreEmitter::store(const Transfer& t, int32_t node) { transfer(t, false, node); }
+void CoreEmitter::store(const Transfer& t, int32_t node) {
+    transfer(t, false, node);
+    if (!plan_.values[t.value].copied) return;
+    Transfer copy = t;
+    copy.copy = true;
+    transfer(copy, false, node);
+}
 
 /// As many instructions as its fields ask for.
 void CoreEmitter::transfer(const Transfer& t, bool in, int32_t node) {
@@ -112,10 +118,13 @@ void CoreEmitter::transfer(const Transfer& t, bool in, int32_t node) {
     if (t.planes > 1) {
         if (t.rows <= kMostRows && t.bytes * t.rows * t.planes <= kRunLimit)
             return move(t, in, node);
-        for (uint64_t plane = 0; plane < t.planes; ++plane)
-            transfer({t.value, t.offset + plane * t.plane_stride, t.bytes, t.rows, t.stride,
-                      static_cast<uint32_t>(t.address + plane * t.bytes * t.rows)},
-                     in, node);
+        for (uint64_t plane = 0; plane < t.planes; ++plane) {
+            Transfer one = t;
+            one.planes = 1;
+            one.offset = t.offset + plane * t.plane_stride;
+            one.address = static_cast<uint32_t>(t.address + plane * t.bytes * t.rows);
+            transfer(one, in, node);
+        }
         return;
     }
     const uint64_t most_rows =

@@ -24,6 +24,7 @@ struct Transfer {
     uint64_t bytes = 0, rows = 1, stride = 0;
     uint32_t address = 0;                   ///< in the buffer, without gaps
     uint64_t planes = 1, plane_stride = 0;  ///< so many times all of that
+    bool copy = false;                      ///< of an output for the host: to device memory
 };
 
 class CoreEmitter {

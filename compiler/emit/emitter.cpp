@@ -128,7 +128,8 @@ void Emitter::end(CoreEmitter& core) {
     // The areas of what leaves: whoever reads them waits for all that was written there.
     const uint64_t places = share.out == Way::kWaves ? 2 * core.chip().mxu.count : 2;
     core.written = {core.buffer(share.out_area, places * share.out_piece)};
-    if (!graph_.values[out].is_output) core.written.push_back(core.part(out));
+    if (!graph_.values[out].is_output || plan_.values[out].copied)
+        core.written.push_back(core.part(out));
 }
 
 uint64_t Emitter::work() const {

@@ -165,8 +165,7 @@ bool MatmulEmitter::loads_tiles(const Block& block) const {
 void MatmulEmitter::fetch(const Wave& wave) {
     for (const Block& block : wave) {
         if (!loads_tiles(block)) continue;
-        const uint64_t offset =
-            plan_.weight_offset + uint64_t{block.tile->first_tile} * chip_.tile_bytes();
+        const uint64_t offset = weights_of(block);
         isa::ReadWeights read;
         read.base = kDataBase;
         read.mxu = static_cast<uint8_t>(block.array);
@@ -175,8 +174,19 @@ void MatmulEmitter::fetch(const Wave& wave) {
         read.tiles = block.tile->k_tiles;
         Step step = core_.step(isa::Unit::kWeights, node(), block.array);
         step.words = read.encode();
+        if (work().weights_per_image)
+            step.touches(
+                {{Space::Kind::kMemory, 0, 0}, offset, offset + read.tiles * chip_.tile_bytes()});
         core_.add(step);
     }
+}
+
+uint64_t MatmulEmitter::weights_of(const Block& block) const {
+    const uint64_t tile = block.tile->first_tile;
+    if (!work().weights_per_image) return plan_.weight_offset + tile * chip_.tile_bytes();
+    const uint64_t image = chunk().lines.begin / window().out_h;
+    return core_.plan().values[kernel_.inputs[1]].memory_offset +
+           (image * tiles_of(plan_) + tile) * chip_.tile_bytes();
 }
 
 /// One wave ahead; further would be no use, the FIFO being short, and could fill the queue of the
@@ -185,9 +195,9 @@ void MatmulEmitter::fetch_next() {
     if (wave_ + 1 < waves_of_chunk()) return fetch(wave_at(wave_ + 1));
     if (chunk_ + 1 < share_.chunks.size()) {
         ++chunk_;
-        const Wave next = wave_at(0);
+        fetch(wave_at(0));
         --chunk_;
-        return fetch(next);
+        return;
     }
     const size_t next = core_.runs_again ? index_ : index_ + 1;
     if (core_.layer_sync() || next >= core_.graph().kernels.size()) return;
@@ -411,7 +421,8 @@ void MatmulEmitter::requantise(const Block& block, uint32_t row, uint32_t rows) 
         }
         step.words = op.encode();
     };
-    chip_.mxu.dtype == arch::Dtype::kBf16 ? fill(isa::Convert{}) : fill(isa::Requantise{});
+    const bool converts = chip_.mxu.dtype == arch::Dtype::kBf16 || work().floats.wide;
+    converts ? fill(isa::Convert{}) : fill(isa::Requantise{});
     const uint64_t bytes = block.tile->n_len * work().out_element_bytes;
     step.touches(core_.accumulators(block.array, block.accumulators + row, rows));
     step.touches(core_.buffer(to.address, (rows - 1) * to.stride + bytes, true));

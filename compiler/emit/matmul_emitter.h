@@ -49,6 +49,8 @@ class MatmulEmitter {
     void load_chunk(size_t chunk);
     bool loads_tiles(const Block& block) const;
     void fetch(const Wave& wave);
+    /// First of a column's tiles, from the data's base on.
+    uint64_t weights_of(const Block& block) const;
     void fetch_next();
     void multiply(Wave& wave);
     /// K tiles first to end - 1, of which the first one begins the rows at `address`.

@@ -110,7 +110,7 @@ uint32_t VectorEmitter::address_of(const VectorStep& step, const VectorRef& ref,
         case VectorPlace::kInput:
             address += operand_address(ref.index);
             // Through taps the chunk's rows are an image from its first byte on.
-            if (!step.taps || &ref != &step.in[0])
+            if (!step.taps || step.own_taps || &ref != &step.in[0])
                 address += first - static_cast<int64_t>(operand(ref.index).begin);
             break;
         case VectorPlace::kOutput:
@@ -150,6 +150,7 @@ VectorEmitter::State VectorEmitter::state_for(const VectorStep& step, const Rang
         state.shape[1] = fit<uint32_t>(part.out_rows, "rows of an image");
         if (step.taps) state.taps = taps_of(*work_.window, part, step.fill);
     }
+    if (step.own_taps) state.taps = *step.own_taps;
     state.view(VectorOperand::kOut) = step.out.view;
     const bool lookup = step.kind == VectorStep::Kind::kLookup;
     for (size_t i = 0; i < (lookup ? 1 : step.in.size()); ++i) state.views[1 + i] = step.in[i].view;

@@ -7,7 +7,7 @@ namespace tandem::compiler {
 
 std::optional<arch::Dtype> array_type(const Graph& graph) {
     for (const Node& node : graph.nodes) {
-        if (operator_info(node.op).lowering != LoweringKind::kMatmul) continue;
+        if (!multiplies(operator_info(node.op).lowering)) continue;
         const ElementType type = graph.tensors[node.inputs[0]].type;
         const bool is_float = type == ElementType::kBf16 || type == ElementType::kFloat32;
         return is_float ? arch::Dtype::kBf16 : arch::Dtype::kInt8;

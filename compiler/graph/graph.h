@@ -89,7 +89,7 @@ struct Tensor {
 ///   POOL            one pass over its input's elements; the first ones, unchanged, are the output;
 ///   EDGE            between layers whose sizes do not match: the output is another tensor, with
 ///                   values of its own; costs nothing.
-/// CAST is between FLOAT32 and BFLOAT16, in both directions.
+/// CAST is between FLOAT32 and BFLOAT16, in both directions. BATCH_MATMUL has two activations.
 /// Weights: CONV_2D OHWI (fewer channels than the image: grouped), DEPTHWISE_CONV_2D 1HWC with
 /// C = image channels * depth_multiplier, FULLY_CONNECTED OI (the input is rows of I elements).
 enum class Operator : uint8_t {
@@ -107,6 +107,7 @@ enum class Operator : uint8_t {
     kReshape,
     kEdge,
     kCast,
+    kBatchMatmul,
 };
 
 /// The alternatives stand in the order of AttributeKind.

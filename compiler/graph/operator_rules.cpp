@@ -192,7 +192,7 @@ Shape softmax_shape(const NodeRules& node) {
     return node.in().shape;
 }
 
-Shape cast_shape(const NodeRules& node) { return node.in().shape; }
+Shape unchanged_shape(const NodeRules& node) { return node.in().shape; }
 
 void softmax_types(const NodeRules& node) {
     const float beta = real_attribute(node.node(), "beta");

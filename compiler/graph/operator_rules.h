@@ -10,6 +10,7 @@ Shape convolution_shape(const NodeRules& node);
 Shape depthwise_shape(const NodeRules& node);
 Shape fully_connected_shape(const NodeRules& node);
 Shape grouped_matmul_shape(const NodeRules& node);
+Shape batch_matmul_shape(const NodeRules& node);
 Shape add_shape(const NodeRules& node);
 Shape first_elements_shape(const NodeRules& node);
 Shape pool_shape(const NodeRules& node);
@@ -17,12 +18,13 @@ Shape mean_shape(const NodeRules& node);
 Shape softmax_shape(const NodeRules& node);
 Shape reshape_shape(const NodeRules& node);
 Shape edge_shape(const NodeRules& node);
-Shape cast_shape(const NodeRules& node);
+Shape unchanged_shape(const NodeRules& node);
 
 void convolution_types(const NodeRules& node);
 void depthwise_types(const NodeRules& node);
 void fully_connected_types(const NodeRules& node);
 void grouped_matmul_types(const NodeRules& node);
+void batch_matmul_types(const NodeRules& node);
 void add_types(const NodeRules& node);
 void softmax_types(const NodeRules& node);
 /// The output's scale and zero point are the input's.
@@ -34,6 +36,7 @@ Counts convolution_counts(const Graph& graph, const Node& node);
 Counts depthwise_counts(const Graph& graph, const Node& node);
 Counts fully_connected_counts(const Graph& graph, const Node& node);
 Counts grouped_matmul_counts(const Graph& graph, const Node& node);
+Counts batch_matmul_counts(const Graph& graph, const Node& node);
 /// The elements of the input pass the vector unit; ADD: of one of its inputs.
 Counts vector_counts(const Graph& graph, const Node& node);
 /// Nothing is done.

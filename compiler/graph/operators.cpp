@@ -29,6 +29,7 @@ AttributeSpec padding() { return {"padding", Integers{0, 0, 0, 0}, 0, kMostSize,
 AttributeSpec filter() { return {"filter", Integers{1, 1}, 1, kMostSize, {}}; }
 AttributeSpec depth_multiplier() { return {"depth_multiplier", int64_t{1}, 1, kMostSize, {}}; }
 AttributeSpec keep_dims() { return {"keep_dims", int64_t{0}, 0, 1, {}}; }
+AttributeSpec adj(std::string_view name) { return {name, int64_t{0}, 0, 1, {}}; }
 AttributeSpec beta() { return {"beta", 1.0f, 0, 0, {}}; }
 
 // clang-format off
@@ -89,7 +90,11 @@ const std::vector<OperatorInfo>& table() {
         {Operator::kCast, "CAST", LoweringKind::kVector, 1, 1,
          {},
          {kBf16, kFloat32}, {}, OutputType::kFloat,
-         rules::cast_shape, rules::free_types, rules::vector_counts},
+         rules::unchanged_shape, rules::free_types, rules::vector_counts},
+        {Operator::kBatchMatmul, "BATCH_MATMUL", LoweringKind::kBatchMatmul, 2, 2,
+         {adj("adj_x"), adj("adj_y")},
+         {kInt8, kBf16, kFloat32}, {}, OutputType::kSameOrWide,
+         rules::batch_matmul_shape, rules::batch_matmul_types, rules::batch_matmul_counts},
     };
     return all;
 }

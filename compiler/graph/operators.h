@@ -28,10 +28,11 @@ struct AttributeSpec {
 
 /// Which kind of kernel an operator becomes. The lowering has one function for each.
 enum class LoweringKind : uint8_t {
-    kMatmul,  ///< products on the arrays
-    kVector,  ///< steps of the vector unit
-    kAlias,   ///< the same bytes under another shape
-    kEdge,    ///< nothing: the output's values come from elsewhere
+    kMatmul,       ///< products on the arrays
+    kBatchMatmul,  ///< the same of two activations
+    kVector,       ///< steps of the vector unit
+    kAlias,        ///< the same bytes under another shape
+    kEdge,         ///< nothing: the output's values come from elsewhere
 };
 
 /// An operator's output beside its first input.
@@ -55,6 +56,11 @@ struct Counts {
     uint64_t macs() const { return m * k * n * groups * repeat; }
     uint64_t weights() const { return k * n * groups; }
 };
+
+/// Products on the arrays, whose element type they need.
+inline bool multiplies(LoweringKind kind) {
+    return kind == LoweringKind::kMatmul || kind == LoweringKind::kBatchMatmul;
+}
 
 class NodeRules;  // node_rules.h
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,6 +24,8 @@ struct Value {
     uint64_t bytes = 0;
     bool is_input = false, is_output = false;  ///< of the graph
     Memory home = Memory::kHost;               ///< of a graph input or output
+    bool is_internal = false;  ///< between kernels of one node; `tensor` is the node's output
+    bool is_tiles = false;     ///< goes to the arrays as weights, never into the buffer
 };
 
 /// One weight matrix and the channels that its window reads.
@@ -33,10 +36,12 @@ struct MatmulGroup {
     uint32_t n = 0;            ///< columns: output channels
     /// Columns to which one element of the reduction contributes: n, or the depth multiplier.
     uint32_t useful_n = 0;
-    std::vector<uint8_t> weights;  ///< k x n elements of the array's type; empty: no data
+    /// k x n elements of the array's type; empty: no data, or weights_per_image.
+    std::vector<uint8_t> weights;
 };
 
-/// What becomes of fp32 sums: a bias of the parameter block, which has an fp32 for each channel,
+/// What becomes of sums that are not requantised: int32 ones go through the chain and out as they
+/// are, `wide`. fp32 sums: a bias of the parameter block, which has an fp32 for each channel,
 /// then ReLU or a chain; rounded to bf16, or `wide` and not.
 struct FloatDrain {
     bool has_bias = false, relu = false, wide = false;
@@ -49,9 +54,12 @@ struct MatmulWork {
     uint32_t out_channels = 0;
     uint32_t out_element_bytes = 1;  ///< of an output channel, all passes
     OutputRange range;               ///< of int8
-    FloatDrain floats;               ///< of a bf16 array
+    FloatDrain floats;               ///< of a bf16 array, or int32 sums
     uint32_t passes = 1;  ///< of the array; 2 for 16-bit activations on an 8-bit array, timing only
     std::vector<MatmulGroup> groups;
+    /// One group, whose weights are the kernel's second input: for each image its tiles, column
+    /// tile by column tile. A chunk has rows of one image.
+    bool weights_per_image = false;
 };
 
 /// The output is another tensor, with values of its own; it takes the input's place.
@@ -81,6 +89,10 @@ struct Kernel {
     const ImageWindow* window() const {
         if (matmul() != nullptr) return &matmul()->window;
         return vector() != nullptr && vector()->window ? &*vector()->window : nullptr;
+    }
+    /// What comes through the buffer: all but weights.
+    std::span<const ValueId> operands() const {
+        return {inputs.data(), matmul() != nullptr ? 1 : inputs.size()};
     }
     bool is_alias() const { return std::holds_alternative<AliasWork>(work); }
     bool is_edge() const { return std::holds_alternative<EdgeWork>(work); }

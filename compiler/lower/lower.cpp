@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "compiler/graph/operators.h"
+#include "compiler/lower/batch_matmul.h"
 #include "compiler/lower/float_lowerings.h"
 #include "compiler/lower/vector_steps.h"
 #include "compiler/lower/weight_matrices.h"
@@ -36,11 +37,16 @@ class Lowering {
             result_.values[result_.inputs.back()].is_input = true;
         }
         for (const Node& node : graph_.nodes) {
+            const auto refuse = [&](const std::exception& error) {
+                throw UserError(place_of(graph_, node) + ": " + describe(node) + ": expected " +
+                                error.what());
+            };
             try {
                 lower(node);
             } catch (const std::domain_error& error) {
-                throw UserError(place_of(graph_, node) + ": " + describe(node) + ": expected " +
-                                error.what());
+                refuse(error);
+            } catch (const std::out_of_range& error) {
+                refuse(error);  // a number that no field of an instruction holds
             }
         }
         for (const TensorId id : graph_.outputs) add_output(id);
@@ -93,6 +99,8 @@ class Lowering {
             case LoweringKind::kMatmul:
                 lower_matmul();
                 break;
+            case LoweringKind::kBatchMatmul:
+                return lower_parts();
             case LoweringKind::kVector:
                 lower_vector();
                 break;
@@ -112,8 +120,7 @@ class Lowering {
 
     void check_type() const {
         const bool array_is_float = chip_.mxu.dtype == arch::Dtype::kBf16;
-        if (operator_info(node_->op).lowering == LoweringKind::kMatmul &&
-            array_is_float != is_float())
+        if (multiplies(operator_info(node_->op).lowering) && array_is_float != is_float())
             throw UserError(place_of(graph_, *node_), describe(*node_),
                             "tensors of the array's type (chip " + chip_.name + " is " +
                                 std::string(arch::to_string(chip_.mxu.dtype)) + ")",
@@ -127,8 +134,42 @@ class Lowering {
         }
     }
 
-    LoweredNode view() const {
-        return {graph_, *node_, result_.batch, result_.rounding, result_.has_data, current_.text};
+    /// All the same but for what its own work says.
+    void lower_parts() {
+        const Kernel common = std::move(current_);
+        std::vector<ValueId> made;
+        for (NodePart& part : lower_batch_matmul(view_of(common.text), chip_)) {
+            Kernel kernel = common;
+            if (!part.name.empty()) kernel.name += "/" + part.name;
+            for (const auto& [is_part, index] : part.inputs) {
+                kernel.inputs.push_back(is_part ? made[index] : value_for(node_->inputs[index]));
+                if (!result_.values[kernel.inputs.back()].is_input) result_.chained = true;
+            }
+            std::visit([&](auto& work) { kernel.work = std::move(work); }, part.work);
+            if (kernel.matmul() == nullptr) kernel.macs = 0;
+            kernel.params_bytes = part.params_bytes;
+            kernel.params_uniform = true;
+            kernel.params = std::move(part.params);
+            kernel.output = part.name.empty() ? value_for(node_->outputs[0]) : inner_value(part);
+            made.push_back(kernel.output);
+            result_.kernels.push_back(std::move(kernel));
+        }
+    }
+
+    ValueId inner_value(const NodePart& part) {
+        Value value;
+        value.name = out().name + "/" + part.name;
+        value.tensor = node_->outputs[0];
+        value.bytes = part.output_bytes;
+        value.is_internal = true;
+        value.is_tiles = part.makes_tiles;
+        result_.values.push_back(std::move(value));
+        return static_cast<ValueId>(result_.values.size() - 1);
+    }
+
+    LoweredNode view() const { return view_of(current_.text); }
+    LoweredNode view_of(const std::string& text) const {
+        return {graph_, *node_, result_.batch, result_.rounding, result_.has_data, text};
     }
 
     /// A product's rows are images of one pixel.

@@ -26,12 +26,6 @@ void refuse_batch_of_shrinking(const LoweredNode& node) {
 
 ChainBuilder::Term factor(ChainBuilder& f, const Multiplier& m) { return f.bits(m.value); }
 
-/// x * m in the convention of gemmlowp.
-ChainBuilder::Term scaled(ChainBuilder& f, ChainBuilder::Term x, const Multiplier& m) {
-    const auto by = factor(f, m), shift = f.constant(m.shift);
-    return f(kScaleI, x, by, shift);
-}
-
 Chain add_chain(const LoweredNode& node, const AddFactors& by) {
     ChainBuilder f;
     if (node.rounding == Rounding::kSingle) {
@@ -83,8 +77,7 @@ VectorKernel lower_average_pool(const LoweredNode& node) {
 
 Chain mean_chain(const LoweredNode& node, const Multiplier& m) {
     ChainBuilder f;
-    if (node.rounding == Rounding::kGemmlowp) return f.chain(scaled(f, f.a(), m));
-    return f.chain(f(kRound, f(kMulF, f(kToFloat, f.a()), factor(f, m))));
+    return f.chain(requantised(f, f.a(), m, node.rounding));
 }
 
 VectorKernel lower_mean(const LoweredNode& node) {

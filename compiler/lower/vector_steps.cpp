@@ -65,6 +65,18 @@ VectorStep move_step(const Extents& shape, VectorRef in, VectorRef out) {
     return step;
 }
 
+ChainBuilder::Term scaled(ChainBuilder& f, ChainBuilder::Term x, const Multiplier& m) {
+    const auto by = f.bits(m.value), shift = f.constant(m.shift);
+    return f(isa::ChainOp::kScaleI, x, by, shift);
+}
+
+ChainBuilder::Term requantised(ChainBuilder& f, ChainBuilder::Term x, const Multiplier& m,
+                               Rounding rounding) {
+    using enum isa::ChainOp;
+    if (rounding == Rounding::kGemmlowp) return scaled(f, x, m);
+    return f(kRound, f(kMulF, f(kToFloat, x), f.bits(m.value)));
+}
+
 int32_t zero_point_of(const Tensor& tensor) {
     return tensor.quantization.zero_points.empty() ? 0 : tensor.zero_point();
 }

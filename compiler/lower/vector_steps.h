@@ -31,6 +31,12 @@ VectorStep reduce_step(const Extents& shape, Reduction reduction, std::vector<ui
 VectorStep lookup_step(const Extents& shape, VectorRef in, VectorRef table, VectorRef out);
 VectorStep move_step(const Extents& shape, VectorRef in, VectorRef out);
 
+/// x * m in the convention of gemmlowp.
+ChainBuilder::Term scaled(ChainBuilder& f, ChainBuilder::Term x, const Multiplier& m);
+/// An int32 in steps of the output: x * m, rounded.
+ChainBuilder::Term requantised(ChainBuilder& f, ChainBuilder::Term x, const Multiplier& m,
+                               Rounding rounding);
+
 /// 0 where the graph has none.
 int32_t zero_point_of(const Tensor& tensor);
 /// Zero point and clamp of the output; zero and all of int8 where the graph has no scales.

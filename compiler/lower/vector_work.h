@@ -46,6 +46,7 @@ struct VectorStep {
     Reduction reduction = Reduction::kSum;
     std::vector<uint8_t> reduced_axes;          ///< of reduce; not axis 0
     bool taps = false;                          ///< a is input 0, read through the work's window
+    std::optional<arch::Taps> own_taps;         ///< with taps: through these instead
     uint32_t fill = 0;                          ///< with taps: what map and move read outside
     int32_t clamp_min = -128, clamp_max = 127;  ///< of an int8 result
 };
@@ -56,6 +57,9 @@ struct VectorWork {
     /// Bytes of each input that belong to a line (of input 0 with a window: not used); 0: every
     /// line may read all of it.
     std::vector<uint64_t> input_line_bytes;
+    /// With a window, of inputs of which all lines of an image read the same: bytes for each image;
+    /// 0, or left out: input_line_bytes says it.
+    std::vector<uint64_t> input_image_bytes;
     /// The output may be shorter than all of its lines together: their first bytes are it.
     uint64_t output_line_bytes = 0;
     std::vector<uint64_t> scratch_line_bytes;  ///< of each scratch memory

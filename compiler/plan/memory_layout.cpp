@@ -26,11 +26,12 @@ class MemoryLayout {
     /// Parameters, weights, then values that go through device memory or live there.
     void run() {
         uint64_t weights = 0;
-        for (const KernelPlan& kernel : plan_.kernels) weights += tiles_of(kernel);
+        for (const KernelPlan& kernel : plan_.kernels) weights += kernel.data_tiles;
         weights *= chip_.tile_bytes();
         plan_.weights_in_cmem =
             options_.use_cmem && graph_.chained && weights != 0 && weights <= chip_.cmem.bytes;
         lay_out_host();
+        find_copies();
         if (lay_out_apart()) return;
         if (!graph_.chained && !graph_.has_data) {
             lay_out_shared();
@@ -48,10 +49,6 @@ class MemoryLayout {
   private:
     size_t kernels() const { return graph_.kernels.size(); }
 
-    static uint64_t tiles_of(const KernelPlan& kernel) {
-        return kernel.tiles.empty() ? 0
-                                    : kernel.tiles.back().first_tile + kernel.tiles.back().k_tiles;
-    }
     uint64_t room_for_data() const {
         return chip_.memory.bytes - std::min(chip_.memory.bytes, options_.memory_base);
     }
@@ -63,7 +60,7 @@ class MemoryLayout {
             uint64_t& at = plan_.weights_in_cmem ? cmem : next;
             at = aligned(at, kMemoryAlignment);
             plan_.kernels[k].weight_offset = at;
-            at += tiles_of(plan_.kernels[k]) * chip_.tile_bytes();
+            at += plan_.kernels[k].data_tiles * chip_.tile_bytes();
         }
         plan_.data_bytes = next;
         for (size_t v = 0; v < graph_.values.size(); ++v) add_value(v, next);
@@ -81,7 +78,7 @@ class MemoryLayout {
             counted[id] = true;
         };
         for (size_t k = 0; k < kernels(); ++k) {
-            if (!plan_.weights_in_cmem) next += tiles_of(plan_.kernels[k]) * chip_.tile_bytes();
+            if (!plan_.weights_in_cmem) next += plan_.kernels[k].data_tiles * chip_.tile_bytes();
             std::ranges::for_each(graph_.kernels[k].inputs, count);
             count(graph_.kernels[k].output);
             if (next > room_for_data()) return graph_.kernels[k];
@@ -92,7 +89,18 @@ class MemoryLayout {
     bool lies_in_memory(size_t v) const {
         const Value& value = graph_.values[v];
         if ((value.is_input || value.is_output) && value.home == Memory::kDevice) return true;
-        return !plan_.values[v].resident && !value.is_input && !value.is_output;
+        if (plan_.values[v].resident || value.is_input) return false;
+        return !value.is_output || plan_.values[v].copied;
+    }
+
+    /// What has gone to the host does not come back from there.
+    void find_copies() {
+        for (const Kernel& kernel : graph_.kernels)
+            for (const ValueId id : kernel.inputs) {
+                const Value& value = graph_.values[id];
+                if (value.is_output && value.home == Memory::kHost && !kernel.is_alias())
+                    plan_.values[id].copied = !plan_.values[id].resident;
+            }
     }
 
     void add_value(size_t v, uint64_t& next) {
@@ -108,7 +116,7 @@ class MemoryLayout {
         for (size_t k = 0; k < kernels(); ++k) {
             uint64_t next = aligned(plan_.params_bytes, kMemoryAlignment);
             plan_.kernels[k].weight_offset = next;
-            next += tiles_of(plan_.kernels[k]) * chip_.tile_bytes();
+            next += plan_.kernels[k].data_tiles * chip_.tile_bytes();
             for (const ValueId id : graph_.kernels[k].inputs) add_value(id, next);
             add_value(graph_.kernels[k].output, next);
             plan_.memory_bytes = std::max(plan_.memory_bytes, next);

@@ -104,14 +104,20 @@ class PieceCutter {
         return chunk_bytes != 0;
     }
 
-    /// One chunk of all lines.
+    uint64_t longest_chunk() const {
+        uint64_t longest = 0;
+        for (const Chunk& chunk : share_.chunks) longest = std::max(longest, chunk.lines.size());
+        return longest;
+    }
+
+    /// One chunk of all lines, or one of each image.
     bool whole_input(uint64_t room, bool stays) {
         make_chunks(share_.lines.size());
         share_.in = stays ? Way::kStays : Way::kWhole;
         share_.in_piece = stays ? 0 : aligned(input(share_.lines).size());
         if (share_.out != Way::kChunks) return share_.in_piece <= room;
-        share_.out_piece = aligned(out_line_bytes() * share_.lines.size());
-        if (share_.in_piece + share_.out_piece <= room) return true;
+        share_.out_piece = aligned(out_line_bytes() * longest_chunk());
+        if (share_.in_piece + out_area_bytes(share_, chip_) <= room) return true;
         return stays && cut_into_chunks(room);
     }
 
@@ -137,6 +143,7 @@ class PieceCutter {
     template <class Fits>
     uint64_t most_lines(const Fits& fits) const {
         uint64_t low = 0, high = share_.lines.size();
+        if (one_image()) high = std::min(high, lines_per_image());
         while (low < high) {
             const uint64_t middle = low + (high - low + 1) / 2;
             if (fits(middle))
@@ -147,14 +154,15 @@ class PieceCutter {
         return low > lines_per_image() ? low - low % lines_per_image() : low;
     }
 
-    /// No chunk is longer than `most` lines; each is of whole images or lies inside of one, so that
-    /// one window describes it.
+    /// No chunk is longer than `most` lines; each is of whole images (one, where each has weights
+    /// of its own) or lies inside of one, so that one window describes it.
     void make_chunks(uint64_t most) {
         share_.chunks.clear();
         const uint64_t image = lines_per_image(), end = share_.lines.end;
         uint64_t at = share_.lines.begin;
         while (at < end) {
-            const uint64_t whole = at % image == 0 && most >= image ? (end - at) / image : 0;
+            const uint64_t whole =
+                at % image == 0 && most >= image && !one_image() ? (end - at) / image : 0;
             const uint64_t unit = whole != 0 ? image : 1;
             const uint64_t total =
                 whole != 0 ? whole : std::min(end, (at / image + 1) * image) - at;
@@ -168,6 +176,9 @@ class PieceCutter {
 
     uint64_t lines_per_image() const {
         return kernel_.window() != nullptr ? kernel_.window()->out_h : 1;
+    }
+    bool one_image() const {
+        return kernel_.matmul() != nullptr && kernel_.matmul()->weights_per_image;
     }
 
     void add_chunk(uint64_t begin, uint64_t end) {
@@ -198,7 +209,7 @@ class PieceCutter {
 
     bool cut_into_slices(CorePlan& share, uint64_t room) const {
         const MatmulWork& work = *kernel_.matmul();
-        if (!work.window.one_to_one() || work.passes != 1) return false;
+        if (!work.window.one_to_one() || work.passes != 1 || one_image()) return false;
         for (const MatmulGroup& group : work.groups)
             if (group.k != work.window.channels) return false;
         if (share.out == Way::kChunks) {

@@ -107,12 +107,15 @@ class Planner {
                 next += k_tiles;
             }
         }
+        plan.data_tiles = work->weights_per_image ? 0 : next;
     }
 
     /// Splitting lines, every core fetches all weights; splitting columns, it reads all lines.
     bool splits_columns(const Kernel& kernel, const KernelPlan& plan) const {
         const MatmulWork* work = kernel.matmul();
         if (options_.cores == 1 || work == nullptr || plan.tiles.size() < 2) return false;
+        // Of other images nobody fetches weights.
+        if (work->weights_per_image && work->window.images >= options_.cores) return false;
         uint64_t weights = 0;
         for (const MatmulGroup& group : work->groups) weights += uint64_t{group.k} * group.n;
         return work->window.rows() < options_.cores ||
@@ -160,7 +163,7 @@ class Planner {
         const Uses& uses = uses_[v];
         const Value& value = graph_.values[v];
         can_stay_.resize(graph_.values.size());
-        bool can = !(value.is_output && value.home == Memory::kDevice);
+        bool can = !value.is_tiles && !(value.is_output && value.home == Memory::kDevice);
         std::vector<Range> parts(options_.cores);
         for (uint32_t c = 0; c < options_.cores; ++c) {
             Range need;
@@ -341,7 +344,7 @@ class Planner {
         if (kernel.is_alias() || kernel.is_edge()) return true;
         PieceRequest request;
         request.in_stays = true;
-        for (const ValueId id : kernel.inputs)
+        for (const ValueId id : kernel.operands())
             request.in_stays = request.in_stays && plan_.values[id].resident;
         request.out_stays = plan_.values[kernel.output].resident;
         // The areas are as large as those of the core that needs most, of what comes and of what

@@ -37,6 +37,7 @@ struct ValuePlan {
     uint32_t address = 0;      ///< of every core's part in its buffer, if resident
     /// In device memory from the data's base on; of values that go through it, or live there.
     uint64_t memory_offset = 0;
+    bool copied = false;       ///< of an output for the host that kernels read from there as well
     uint64_t host_offset = 0;  ///< among the graph's inputs, or its outputs
 };
 
@@ -81,6 +82,7 @@ struct CorePlan {
 struct KernelPlan {
     std::vector<CorePlan> cores;
     std::vector<ColumnTile> tiles;
+    uint64_t data_tiles = 0;     ///< weight tiles that are data: all, or none
     uint64_t weight_offset = 0;  ///< of its first tile, from the data's base on
     uint32_t params_address = 0;
     uint64_t params_offset = 0;
@@ -144,6 +146,11 @@ struct ChunkImages {
     uint64_t above = 0;  ///< rows of padding above
 };
 ChunkImages chunk_images(const ImageWindow& window, const Chunk& chunk);
+
+/// Weight tiles of all its columns; with weights_per_image those of an image.
+inline uint64_t tiles_of(const KernelPlan& kernel) {
+    return kernel.tiles.empty() ? 0 : kernel.tiles.back().first_tile + kernel.tiles.back().k_tiles;
+}
 
 /// Lines of the whole kernel.
 uint64_t lines_of(const Kernel& kernel);

@@ -45,15 +45,21 @@ Range output_of_lines(const Kernel& kernel, const KernelGraph& graph, const Rang
 Range operand_of_lines(const Kernel& kernel, const KernelGraph& graph, size_t operand,
                        const Range& lines) {
     if (lines.empty()) return {};
+    const Range all{0, graph.values[kernel.inputs[operand]].bytes};
     if (const MatmulWork* matmul = kernel.matmul()) {
+        if (operand != 0) return all;  // weights
         // Bytes of one pass, times the passes.
         const Range one = input_of_lines(matmul->window, lines);
         return {one.begin * matmul->passes, one.end * matmul->passes};
     }
     const VectorWork& work = *kernel.vector();
     if (work.window && operand == 0) return input_of_lines(*work.window, lines);
+    if (operand < work.input_image_bytes.size() && work.input_image_bytes[operand] != 0) {
+        const uint64_t image = work.lines_per_image(), bytes = work.input_image_bytes[operand];
+        return {lines.begin / image * bytes, base::divide_up(lines.end, image) * bytes};
+    }
     const uint64_t line_bytes = work.input_line_bytes[operand];
-    if (line_bytes == 0) return {0, graph.values[kernel.inputs[operand]].bytes};
+    if (line_bytes == 0) return all;
     return {lines.begin * line_bytes, lines.end * line_bytes};
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <memory_resource>
+#include <vector>
 
 namespace tandem::compiler {
 
@@ -47,8 +48,6 @@ class LastSteps {
     bool all_before(int64_t step) const {
         return std::all_of(begin(), end(), [&](const Entry& e) { return e.step < step; });
     }
-    /// Room for every unit that can touch one space: 16 arrays, or the DMA engines of 16 cores.
-    static constexpr size_t kMost = 40;
 
   private:
     static constexpr size_t kFew = 4;
@@ -56,14 +55,15 @@ class LastSteps {
     Entry* data() { return many_ ? many_->data() : few_.data(); }
     void append(const Entry& entry) {
         if (!many_ && count_ == kFew) {
-            many_ = std::make_unique<std::array<Entry, kMost>>();
+            many_ = std::make_unique<std::vector<Entry>>(2 * kFew);
             std::copy(few_.begin(), few_.end(), many_->begin());
         }
+        if (many_ && count_ == many_->size()) many_->resize(2 * count_);
         data()[count_++] = entry;
     }
 
     std::array<Entry, kFew> few_;
-    std::unique_ptr<std::array<Entry, kMost>> many_;  ///< then all of them
+    std::unique_ptr<std::vector<Entry>> many_;  ///< then all of them
     uint32_t count_ = 0;
 };
 

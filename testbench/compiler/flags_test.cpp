@@ -12,6 +12,7 @@
 #include "testbench/compiler/random_chip.h"
 #include "testbench/compiler/random_graph.h"
 #include "testbench/compiler/random_list.h"
+#include "testbench/compiler/random_pairs.h"
 
 namespace tandem::testing {
 namespace {
@@ -115,10 +116,11 @@ void try_pairs(const Case& c, std::mt19937& random, std::map<std::string, Count>
 
 TEST(Flags, OfEachKindAreNeeded) {
     std::map<std::string, Count> counts;
-    for (uint32_t seed = 0; seed < 60; ++seed) {
+    for (uint32_t seed = 0; seed < 75; ++seed) {
         std::mt19937 random(seed);
-        const bool list = seed % 2 == 0;
-        auto graph = list ? random_list(random, ElementType::kInt8) : random_graph(random);
+        auto graph = seed % 3 == 0   ? random_list(random, ElementType::kInt8)
+                     : seed % 3 == 1 ? random_graph(random)
+                                     : random_pairs(random, ElementType::kInt8);
         // A time step writes the same bytes again.
         for (compiler::Node& node : graph.nodes) node.repeat = 1;
         auto chip = random_chip(random);
@@ -136,6 +138,8 @@ TEST(Flags, OfEachKindAreNeeded) {
         }
     }
     EXPECT_GE(counts.size(), 15u);
+    // Weights that are made while the program runs.
+    EXPECT_GT(counts["dma_out > weights"].found, 0u);
 }
 
 }  // namespace

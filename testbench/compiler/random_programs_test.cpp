@@ -12,6 +12,7 @@
 #include "testbench/compiler/random_chip.h"
 #include "testbench/compiler/random_graph.h"
 #include "testbench/compiler/random_list.h"
+#include "testbench/compiler/random_pairs.h"
 
 namespace tandem::testing {
 namespace {
@@ -27,18 +28,31 @@ struct Random {
 };
 
 enum class Form { kStreams, kImage };
+/// What is made at random.
+enum class Kind { kNetwork, kList, kPairs };
+
+compiler::Graph random_of(Kind kind, std::mt19937& random, ElementType type) {
+    switch (kind) {
+        case Kind::kNetwork:
+            return compiler::narrow(random_graph(random, type));
+        case Kind::kPairs:
+            return compiler::narrow(random_pairs(random, type));
+        default:
+            return random_list(random, type);
+    }
+}
 
 /// From a network to the smallest buffer that it fits into, or somewhat more.
-Random random_case(uint32_t seed, ElementType type, bool list, Form form) {
+Random random_case(uint32_t seed, ElementType type, Kind kind, Form form) {
     std::mt19937 random(seed);
     Random r;
-    r.graph = list ? random_list(random, type) : compiler::narrow(random_graph(random, type));
+    r.graph = random_of(kind, random, type);
     r.chip = random_chip(random);
     r.chip.mxu.dtype = type == ElementType::kInt8 ? arch::Dtype::kInt8 : arch::Dtype::kBf16;
     if (form == Form::kImage) r.options.use_cmem = false;
     r.options.rounding = static_cast<Rounding>(random() % 2);
     // A list's rows say their batch themselves.
-    r.options.batch = list ? 1 : 1 + static_cast<uint32_t>(random() % 3);
+    r.options.batch = kind == Kind::kList ? 1 : 1 + static_cast<uint32_t>(random() % 3);
     const uint64_t all = r.chip.unified_buffer_bytes;
     const uint64_t least = smallest_buffer(r.graph, r.chip, r.options);
     if (random() % 3 != 0)
@@ -47,8 +61,8 @@ Random random_case(uint32_t seed, ElementType type, bool list, Form form) {
     return r;
 }
 
-void expect_right(uint32_t seed, ElementType type, bool list, Form form) {
-    const Random r = random_case(seed, type, list, form);
+void expect_right(uint32_t seed, ElementType type, Kind kind, Form form) {
+    const Random r = random_case(seed, type, kind, form);
     SCOPED_TRACE("seed " + std::to_string(seed) + ", " + text_of(r.chip) + ", batch " +
                  std::to_string(r.options.batch));
     try {
@@ -70,10 +84,10 @@ uint32_t number_of(const char* name, uint32_t otherwise) {
     return text == nullptr ? otherwise : static_cast<uint32_t>(std::atoi(text));
 }
 
-void expect_all_right(ElementType type, bool list, Form form, uint32_t count) {
+void expect_all_right(ElementType type, Kind kind, Form form, uint32_t count) {
     const uint32_t first = number_of("TANDEM_FIRST_SEED", 0);
     for (uint32_t seed = first; seed < first + number_of("TANDEM_SEEDS", count); ++seed)
-        expect_right(seed, type, list, form);
+        expect_right(seed, type, kind, form);
 }
 
 /// The cases above are worth something: values go every way there is.
@@ -82,7 +96,7 @@ TEST(RandomStreams, MeetEveryWayThroughTheBuffer) {
     std::map<Way, int> in, out;
     int edges = 0, cmem = 0, columns = 0, repeats = 0;
     for (uint32_t seed = 0; seed < 150; ++seed) {
-        const Random r = random_case(seed, ElementType::kInt8, true, Form::kStreams);
+        const Random r = random_case(seed, ElementType::kInt8, Kind::kList, Form::kStreams);
         const auto planned = compiler::plan_graph(r.graph, r.chip, r.options);
         cmem += planned.plan.weights_in_cmem;
         for (size_t k = 0; k < planned.kernels.kernels.size(); ++k) {
@@ -105,22 +119,35 @@ TEST(RandomStreams, MeetEveryWayThroughTheBuffer) {
 }
 
 TEST(RandomStreams, OfNetworksAreRight) {
-    expect_all_right(ElementType::kInt8, false, Form::kStreams, 150);
+    expect_all_right(ElementType::kInt8, Kind::kNetwork, Form::kStreams, 150);
 }
 TEST(RandomStreams, OfListsAreRight) {
-    expect_all_right(ElementType::kInt8, true, Form::kStreams, 150);
+    expect_all_right(ElementType::kInt8, Kind::kList, Form::kStreams, 150);
 }
 TEST(RandomStreams, OfBf16ListsAreRight) {
-    expect_all_right(ElementType::kBf16, true, Form::kStreams, 40);
+    expect_all_right(ElementType::kBf16, Kind::kList, Form::kStreams, 40);
 }
 TEST(RandomStreams, OfFloatNetworksAreRight) {
-    expect_all_right(ElementType::kFloat32, false, Form::kStreams, 150);
+    expect_all_right(ElementType::kFloat32, Kind::kNetwork, Form::kStreams, 150);
 }
 TEST(RandomImages, OfNetworksAreRight) {
-    expect_all_right(ElementType::kInt8, false, Form::kImage, 150);
+    expect_all_right(ElementType::kInt8, Kind::kNetwork, Form::kImage, 150);
 }
 TEST(RandomImages, OfFloatNetworksAreRight) {
-    expect_all_right(ElementType::kFloat32, false, Form::kImage, 150);
+    expect_all_right(ElementType::kFloat32, Kind::kNetwork, Form::kImage, 150);
+}
+
+TEST(RandomStreams, OfInt8PairsAreRight) {
+    expect_all_right(ElementType::kInt8, Kind::kPairs, Form::kStreams, 80);
+}
+TEST(RandomStreams, OfBf16PairsAreRight) {
+    expect_all_right(ElementType::kBf16, Kind::kPairs, Form::kStreams, 80);
+}
+TEST(RandomImages, OfInt8PairsAreRight) {
+    expect_all_right(ElementType::kInt8, Kind::kPairs, Form::kImage, 60);
+}
+TEST(RandomImages, OfFloatPairsAreRight) {
+    expect_all_right(ElementType::kFloat32, Kind::kPairs, Form::kImage, 60);
 }
 
 }  // namespace

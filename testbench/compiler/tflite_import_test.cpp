@@ -39,6 +39,29 @@ TEST(TfliteImport, ReadsAWellFormedModel) {
     EXPECT_EQ(graph.output(graph.nodes[0]).shape, (compiler::Shape{1, 4, 4, 3}));
 }
 
+TEST(TfliteImport, ReadsAProductOfTwoActivations) {
+    TinyModel model;
+    model.model.operator_codes[0]->builtin_code = 126;
+    model.tensor(0).shape = {2, 4, 3};
+    model.tensor(1).shape = {2, 5, 3};
+    model.tensor(1).buffer = 0;
+    model.tensor(1).quantization->zero_point = {-7};
+    model.tensor(3).shape = {2, 4, 5};
+    model.graph().inputs = {0, 1};
+    model.op().inputs = {0, 1};
+    tflite::BatchMatMulOptionsT options;
+    options.adj_y = true;
+    model.op().builtin_options.Set(std::move(options));
+    const auto graph = import_tflite_bytes(model.bytes(), "tiny.tflite");
+    EXPECT_EQ(graph.nodes.at(0).op, compiler::Operator::kBatchMatmul);
+    EXPECT_EQ(compiler::integer_attribute(graph.nodes[0], "adj_x"), 0);
+    EXPECT_EQ(compiler::integer_attribute(graph.nodes[0], "adj_y"), 1);
+    EXPECT_EQ(graph.input(graph.nodes[0], 1).zero_point(), -7);
+    model.op().builtin_options.Reset();
+    EXPECT_NE(error_of(model.bytes()).find("options: expected BatchMatMulOptions"),
+              std::string::npos);
+}
+
 TEST(TfliteImport, MakesPaddingExplicit) {
     const auto padding_of = [](const TinyModel& model) {
         const auto graph = import_tflite_bytes(model.bytes(), "tiny.tflite");

@@ -9,6 +9,7 @@
 #include "compiler/graph/operators.h"
 #include "testbench/support/naive_float.h"
 #include "testbench/support/naive_ops.h"
+#include "testbench/support/naive_pairs.h"
 
 namespace tandem::testing {
 
@@ -110,6 +111,8 @@ class Runner {
             case Operator::kGroupedMatmul:
                 return rows_of_weights(in(1).shape[0] * in(1).shape[1],
                                        channel_output(Activation::kNone));
+            case Operator::kBatchMatmul:
+                return pairs_int8();
             case Operator::kAdd:
                 return add(1, activation(*node_));
             case Operator::kVector: {
@@ -147,6 +150,8 @@ class Runner {
                 return rows_of_weights_bf16(in(1).shape[0]);
             case Operator::kGroupedMatmul:
                 return rows_of_weights_bf16(in(1).shape[0] * in(1).shape[1]);
+            case Operator::kBatchMatmul:
+                return pairs_bf16();
             case Operator::kAdd:
                 return naive_add_float(operand(), operand(1));
             case Operator::kMaxPool2d:
@@ -243,6 +248,36 @@ class Runner {
         rows.in_c = number(in(1).shape.back());
         rows.batch = number(static_cast<int64_t>(in().elements()) / rows.in_c);
         return with_bias(naive_conv_bf16(rows, operand(), operand(1), number(out_c), 1, array_));
+    }
+
+    std::vector<NaivePair> pairs() const {
+        return naive_pairs(in().shape, in(1).shape, out().shape,
+                           integer_attribute(*node_, "adj_x") != 0,
+                           integer_attribute(*node_, "adj_y") != 0);
+    }
+    Int8s pairs_int8() const {
+        const NaiveOutput output = channel_output(Activation::kNone);
+        Int8s result;
+        for (const NaivePair& pair : pairs()) {
+            const Int8s one = naive_fully_connected(
+                NaivePair::at(value(), pair.a), in().zero_point(), NaivePair::at(value(1), pair.b),
+                in(1).zero_point(), {}, pair.n, output);
+            result.insert(result.end(), one.begin(), one.end());
+        }
+        return result;
+    }
+    Fp32s pairs_bf16() const {
+        const Fp32s a = operand(), b = operand(1);
+        Fp32s result;
+        for (const NaivePair& pair : pairs()) {
+            NaiveWindow rows;  // each row an image of one pixel
+            rows.in_c = pair.k;
+            rows.batch = number(static_cast<int64_t>(pair.a.size())) / pair.k;
+            const Fp32s one = naive_conv_bf16(rows, NaivePair::at(a, pair.a),
+                                              NaivePair::at(b, pair.b), pair.n, 1, array_);
+            result.insert(result.end(), one.begin(), one.end());
+        }
+        return result;
     }
 
     /// The first input and the one at `second`, which may be the first one again.

@@ -43,6 +43,13 @@ class OptionsReader {
 
     void add() { fused(require(source_.builtin_options_as_AddOptions(), "AddOptions")); }
 
+    void batch_matmul() {
+        const auto& options =
+            require(source_.builtin_options_as_BatchMatMulOptions(), "BatchMatMulOptions");
+        node_.attributes["adj_x"] = int64_t{options.adj_x()};
+        node_.attributes["adj_y"] = int64_t{options.adj_y()};
+    }
+
     void pool() {
         const auto& options = require(source_.builtin_options_as_Pool2DOptions(), "Pool2DOptions");
         node_.attributes["filter"] =
@@ -194,6 +201,7 @@ constexpr Supported kSupported[] = {
     {22, Operator::kReshape, &OptionsReader::reshape},
     {25, Operator::kSoftmax, &OptionsReader::softmax},
     {40, Operator::kMean, &OptionsReader::mean},
+    {126, Operator::kBatchMatmul, &OptionsReader::batch_matmul},
 };
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "run/plain_floats.h"
 #include "run/plain_products.h"
 #include "testbench/compiler/random_graph.h"
+#include "testbench/compiler/random_pairs.h"
 #include "testbench/support/naive_ops.h"
 
 namespace tandem::testing {
@@ -98,6 +99,36 @@ TEST(PlainLoops, RandomFloatNetworksAsTheOracle) {
         const auto& bytes = found.of_tensor[narrowed.outputs[0]];
         EXPECT_EQ(Int8s(bytes.begin(), bytes.end()), expected.back());
         expect_naive_values(narrowed, mxu, batch, seed);
+    }
+}
+
+/// Of each sample by itself, since extents in front of matrices may be 1 or missing.
+TEST(PlainLoops, RandomProductsOfActivationsAsTheOracle) {
+    for (uint32_t seed = 0; seed < 200 && !HasFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        std::mt19937 random(seed);
+        const Graph graph = with_all_outputs(
+            random_pairs(random, seed % 2 == 0 ? ElementType::kInt8 : ElementType::kBf16));
+        const auto mxu = array_of(1 + seed % 11, seed % 4 == 1);
+        const uint32_t batch = 1 + seed % 3;
+        std::vector<std::vector<uint8_t>> inputs(graph.inputs.size());
+        std::vector<Int8s> expected(graph.nodes.size());
+        for (uint32_t sample = 0; sample < batch; ++sample) {
+            std::vector<Int8s> one;
+            for (size_t i = 0; i < inputs.size(); ++i) {
+                one.push_back(seeded(graph, graph.inputs[i], seed + sample));
+                inputs[i].insert(inputs[i].end(), one[i].begin(), one[i].end());
+            }
+            const auto values = naive_run(graph, one, NaiveRounding::kSingle,
+                                          {static_cast<int>(mxu.rows), mxu.sum4, 8});
+            for (size_t i = 0; i < values.size(); ++i)
+                expected[i].insert(expected[i].end(), values[i].begin(), values[i].end());
+        }
+        const auto found = run::plain_loops(graph, mxu, batch, inputs);
+        for (size_t i = 0; i < graph.nodes.size(); ++i) {
+            const auto& bytes = found.of_tensor[graph.nodes[i].outputs[0]];
+            EXPECT_EQ(Int8s(bytes.begin(), bytes.end()), expected[i]) << describe(graph.nodes[i]);
+        }
     }
 }
 
