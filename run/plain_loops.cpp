@@ -2,7 +2,9 @@
 #include "run/plain_loops.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -19,6 +21,15 @@ namespace {
 using namespace compiler;
 
 size_t natural(int64_t value) { return static_cast<size_t>(value); }
+
+/// x * min(max(x + 3, 0), 6) / 6, each operation in fp32; what is tiny is zero.
+float hard_swish(float x) {
+    const float above = x + 3;
+    const float gate = above < 0 ? 0.0f : above > 6 ? 6.0f : above;
+    const float product = x * gate;
+    const bool tiny = std::fabs(double{product} / 6) < std::numeric_limits<float>::min();
+    return tiny ? std::copysign(0.0f, product) : product / 6;
+}
 
 /// How often the steps of a node are done here: a repeat finds the same again.
 uint64_t work_of(const Graph& graph, const Node& node, uint32_t batch) {
@@ -131,6 +142,15 @@ class PlainRun {
                 return plain_mean(value(), in(), out(), range());
             case Operator::kSoftmax:
                 return plain_softmax(value(), in(), real_attribute(*node_, "beta"));
+            case Operator::kHardSwish: {
+                PlainBytes bytes = value();
+                for (uint8_t& byte : bytes) {
+                    const int32_t steps = static_cast<int8_t>(byte) - in().zero_point();
+                    byte = range().round(hard_swish(static_cast<float>(steps) * in().scale()) /
+                                         out().scale());
+                }
+                return bytes;
+            }
             default:
                 refuse(*node_);
         }
@@ -168,6 +188,11 @@ class PlainRun {
             case Operator::kSoftmax:
                 return plain_softmax(floats(), natural(in().shape.back()),
                                      real_attribute(*node_, "beta"));
+            case Operator::kHardSwish: {
+                PlainFloats values = floats();
+                for (float& each : values) each = hard_swish(each);
+                return values;
+            }
             case Operator::kCast:
                 return floats();
             default:

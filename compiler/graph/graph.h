@@ -108,6 +108,7 @@ enum class Operator : uint8_t {
     kEdge,
     kCast,
     kBatchMatmul,
+    kHardSwish,
 };
 
 /// The alternatives stand in the order of AttributeKind.

@@ -95,6 +95,10 @@ const std::vector<OperatorInfo>& table() {
          {adj("adj_x"), adj("adj_y")},
          {kInt8, kBf16, kFloat32}, {}, OutputType::kSameOrWide,
          rules::batch_matmul_shape, rules::batch_matmul_types, rules::batch_matmul_counts},
+        {Operator::kHardSwish, "HARD_SWISH", LoweringKind::kVector, 1, 1,
+         {},
+         {kInt8, kBf16, kFloat32}, {}, OutputType::kSameOrWide,
+         rules::unchanged_shape, rules::free_types, rules::vector_counts},
     };
     return all;
 }

@@ -130,6 +130,76 @@ VectorKernel lower_softmax(const LoweredNode& node) {
     return kernel;
 }
 
+/// x * min(max(x + 3, 0), 6) / 6, which is all that single rounding has of it.
+float hard_swish(float x) { return x * std::min(std::max(x + 3.0f, 0.0f), 6.0f) / 6.0f; }
+
+/// A factor of 16 bits and a power of two.
+struct Factor16 {
+    int32_t value, shift;
+
+    explicit Factor16(float real) {
+        const Multiplier m = channel_multiplier(real, 1.0f, 1.0f, Rounding::kGemmlowp);
+        value = static_cast<int32_t>(std::min((m.value + (1u << 15)) >> 16, 32767u));
+        shift = m.shift;
+    }
+};
+
+/// As TFLite's portable kernel, in 16 bits: `steps` of the input's scale to steps of the output's.
+int32_t hard_swish_gemmlowp(int32_t steps, float scale_in, float scale_out) {
+    constexpr int32_t kHalf = 1 << 14;
+    const auto saturated = [](int64_t value) {
+        return static_cast<int32_t>(std::clamp<int64_t>(value, INT16_MIN, INT16_MAX));
+    };
+    // a * b / 2^15, ties upwards.
+    const auto scaled_by = [&](int32_t a, int32_t b) {
+        const int32_t product = a * b;
+        return saturated((product + (product < 0 ? 1 - kHalf : kHalf)) / (2 * kHalf));
+    };
+    const float fine = scale_in * (1.0f / 128.0f);  // the input stands 7 bits further left
+    const Factor16 to_output(fine / scale_out), to_gate(fine / (3.0f / 32768.0f));
+    if (to_output.shift > 0 || to_output.shift < -31)
+        throw std::domain_error("an output scale that the input's divided by 128 does not reach");
+    const int32_t x = steps * 128;
+    int32_t gate = x;
+    if (to_gate.shift > 0) gate = saturated(int64_t{gate} << (to_gate.shift - 1));
+    gate = scaled_by(gate, to_gate.value);
+    if (to_gate.shift > 0) gate = saturated(int64_t{gate} * 2);
+    if (to_gate.shift < 0)
+        gate = numerics::rounding_divide_by_power_of_two(gate, std::min(-to_gate.shift, 31));
+    gate = (gate + 32768) >> 1;
+    const int32_t product = saturated(gate * scaled_by(x, to_output.value) / (2 * kHalf));
+    return numerics::rounding_divide_by_power_of_two(product, -to_output.shift);
+}
+
+/// Its 256 values, by a table.
+VectorKernel lower_hard_swish(const LoweredNode& node) {
+    VectorWork work = elementwise(node, {0}, {}, {});
+    const VectorStep& each = work.steps[0];
+    work.steps = {lookup_step(each.shape, input_ref(0, each.in[0].view),
+                              params_ref({VectorType::kInt8, {}}), output_ref(each.out.view))};
+    VectorKernel kernel{std::move(work), 256, {}};
+    if (!node.has_data) return kernel;
+    const float scale_in = node.in().scale(), scale_out = node.out().scale();
+    for (int32_t value = -128; value < 128; ++value) {
+        const int32_t steps = value - node.in().zero_point();
+        const int32_t level =
+            node.rounding == Rounding::kGemmlowp
+                ? hard_swish_gemmlowp(steps, scale_in, scale_out)
+                : numerics::round_half_even(hard_swish(static_cast<float>(steps) * scale_in) /
+                                            scale_out);
+        kernel.params.push_back(
+            static_cast<uint8_t>(numerics::to_int8(level, node.out().zero_point(), -128, 127)));
+    }
+    return kernel;
+}
+
+VectorKernel lower_float_hard_swish(const LoweredNode& node) {
+    ChainBuilder f;
+    const auto x = f.a(), zero = f.constant(0.0f), three = f.constant(3.0f), six = f.constant(6.0f);
+    const auto gate = f(kMinF, f(kMaxF, f(kAddF, x, three), zero), six);
+    return {elementwise(node, {0}, f.chain(f(kDivF, f(kMulF, x, gate), six)), {}), 0, {}};
+}
+
 /// One of the two may be missing: the operator has no such type, or the same lowering for all.
 struct VectorLowering {
     Operator op;
@@ -145,6 +215,7 @@ constexpr VectorLowering kLowerings[] = {
     {Operator::kPool, lower_copy, nullptr},
     {Operator::kSoftmax, lower_softmax, lower_float_softmax},
     {Operator::kCast, nullptr, lower_float_cast},
+    {Operator::kHardSwish, lower_hard_swish, lower_float_hard_swish},
 };
 
 }  // namespace

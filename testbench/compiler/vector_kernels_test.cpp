@@ -53,6 +53,11 @@ std::string softmax(const std::string& shape, const std::string& beta) {
                     "SOFTMAX \"n\" beta=" + beta, 1);
 }
 
+std::string hard_swish(const std::string& scale_in, int zero_in, const std::string& scale_out) {
+    return one_node(image(0, "1x7x5x37", scale_in, zero_in) + image(1, "1x7x5x37", scale_out, -100),
+                    "HARD_SWISH \"n\"", 1);
+}
+
 const std::vector<VectorCase> kCases = {
     {"Sum", sum("NONE")},
     {"SumClamped", sum("RELU6")},
@@ -72,6 +77,9 @@ const std::vector<VectorCase> kCases = {
     {"MeanOfLongColumn", mean("1x700x1x3", "1x1x1x3")},
     {"Softmax", softmax("1x1x3x40", "1")},
     {"SoftmaxFlat", softmax("1x29x1x2", "0.3")},
+    {"HardSwish", hard_swish("0.0471", -4, "0.0261")},
+    {"HardSwishFine", hard_swish("0.004", 11, "0.0011")},
+    {"HardSwishCoarse", hard_swish("0.93", -128, "0.47")},
 };
 
 /// The same on floats; the output in bf16, or wide.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/graph/operators.h"
+#include "testbench/support/naive_bf16.h"
 #include "testbench/support/naive_float.h"
 #include "testbench/support/naive_ops.h"
 #include "testbench/support/naive_pairs.h"
@@ -50,6 +51,48 @@ NaiveWindow window_of(const Tensor& in, const Tensor& out, const Node& node, int
     w.dilation_h = pair("dilation", 0, 1), w.dilation_w = pair("dilation", 1, 1);
     w.pad_top = pair("padding", 0, 0), w.pad_left = pair("padding", 1, 0);
     return w;
+}
+
+/// Every operation in double, rounded to fp32.
+Fp32s hard_swish(Fp32s values) {
+    namespace fp32 = testbench::naive_bf16;
+    for (uint32_t& each : values) {
+        const double x = fp32::value(each);
+        const double above = fp32::value(fp32::bits(x + 3));
+        const double gate = std::isnan(x) ? x : std::min(std::max(above, 0.0), 6.0);
+        each = fp32::bits(double{fp32::value(fp32::bits(x * gate))} / 6);
+    }
+    return values;
+}
+
+int8_t hard_swish(int8_t value, const Tensor& in, const Tensor& out, NaiveRounding rounding) {
+    const int steps = value - in.zero_point();
+    double result = 0;
+    if (rounding == NaiveRounding::kSingle) {
+        const float x = static_cast<float>(steps) * in.scale();
+        const float gate = x <= -3 ? 0 : x >= 3 ? 6 : x + 3;
+        result = std::nearbyint(x * gate / 6 / out.scale());
+    } else {
+        // Sixteen bits: what does not fit stays at the end, factors are multiples of 2^-15.
+        const auto limited = [](double v) { return std::clamp(v, -32768.0, 32767.0); };
+        const auto sixteenth = [&](float real, int& exponent) {
+            const NaiveScale q = naive_quantise(double{real});
+            exponent = q.shift;
+            return std::min(std::floor(q.multiplier / 65536.0 + 0.5), 32767.0) / 32768.0;
+        };
+        int up = 0, down = 0;
+        const float fine = in.scale() * (1.0f / 128.0f);
+        const double to_gate = sixteenth(fine / (3.0f / 32768.0f), up);
+        const double to_out = sixteenth(fine / out.scale(), down);
+        double gate = 128.0 * steps;
+        if (up > 0) gate = limited(gate * std::exp2(up - 1));
+        gate = std::floor(gate * to_gate + 0.5);
+        gate = up > 0 ? limited(2 * gate) : std::round(gate * std::exp2(up));
+        gate = std::floor((gate + 32768) / 2);
+        const double product = gate * limited(std::floor(128.0 * steps * to_out + 0.5));
+        result = std::round(limited(std::trunc(product / 32768)) * std::exp2(down));
+    }
+    return static_cast<int8_t>(std::clamp(result + out.zero_point(), -128.0, 127.0));
 }
 
 class Runner {
@@ -128,6 +171,11 @@ class Runner {
             case Operator::kSoftmax:
                 return naive_softmax(value(), number(in().shape.back()), in().scale(),
                                      real_attribute(*node_, "beta"));
+            case Operator::kHardSwish: {
+                Int8s values = value();
+                for (int8_t& each : values) each = hard_swish(each, in(), out(), rounding_);
+                return values;
+            }
             default:
                 throw std::logic_error("an operator without an oracle");
         }
@@ -168,6 +216,8 @@ class Runner {
             case Operator::kSoftmax:
                 return naive_softmax_float(operand(), number(in().shape.back()),
                                            real_attribute(*node_, "beta"));
+            case Operator::kHardSwish:
+                return hard_swish(operand());
             case Operator::kCast:
                 return naive_widen(value(), in().type == ElementType::kBf16);
             default:

@@ -72,6 +72,8 @@ class OptionsReader {
         node_.inputs.resize(1);
     }
 
+    void nothing() {}
+
     void softmax() {
         node_.attributes["beta"] =
             require(source_.builtin_options_as_SoftmaxOptions(), "SoftmaxOptions").beta();
@@ -201,6 +203,7 @@ constexpr Supported kSupported[] = {
     {22, Operator::kReshape, &OptionsReader::reshape},
     {25, Operator::kSoftmax, &OptionsReader::softmax},
     {40, Operator::kMean, &OptionsReader::mean},
+    {117, Operator::kHardSwish, &OptionsReader::nothing},
     {126, Operator::kBatchMatmul, &OptionsReader::batch_matmul},
 };
 
