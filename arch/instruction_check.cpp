@@ -7,6 +7,7 @@
 
 #include "arch/geometry.h"
 #include "arch/numerics.h"
+#include "arch/vector_rules.h"
 #include "base/error.h"
 
 namespace tandem::arch {
@@ -274,7 +275,8 @@ void InstructionCheck::check_convert(uint32_t index) {
             "a bf16 array, or a chain for the sums of an int8 one", op.function);
     const uint32_t bytes = op.wide != 0 ? 4 : 2;
     check_drain(index, op.mxu, op.acc_addr, op.rows, op.cols, bytes);
-    if (op.function == 2) in_time(index, Wide{op.rows} * in_lanes(op.cols) * chain_cycles());
+    if (op.function == 2)
+        in_time(index, Wide{op.rows} * in_lanes(op.cols) * chain_cycles(vector_, chip_.vector));
     if (op.bias != 0) in_buffer(index, "the bias", op.params_addr, op.cols * sizeof(float));
     in_buffer(index, "the rows", op.ub_addr,
               Wide{op.rows - 1u} * op.row_stride + Wide{op.cols} * bytes);

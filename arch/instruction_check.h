@@ -81,7 +81,6 @@ class InstructionCheck {
                      uint32_t cols, uint32_t element_bytes);
     /// set_shape to move, in vector_check.cpp; false: it is none of them.
     bool check_vector(uint32_t index);
-    uint64_t chain_cycles() const;
 
     void require(bool holds, uint32_t index, const char* expected, uint64_t found) const {
         if (!holds) fail(index, expected, std::to_string(found));

@@ -4,7 +4,6 @@
 
 #include "arch/instruction_check.h"
 #include "arch/vector_rules.h"
-#include "base/divide.h"
 #include "base/error.h"
 
 namespace tandem::arch {
@@ -42,24 +41,10 @@ bool InstructionCheck::check_vector(uint32_t index) {
     const Wide elements = elements_of(vector_), steps = chain ? vector_.chain_length() : 0;
     const Wide work = elements * (1 + steps) / kElementsPerWork;
     spend(static_cast<uint64_t>(std::min<Wide>(work, ~0ull)), index);
-    in_time(index, (elements + chip_.vector.lanes - 1) / chip_.vector.lanes * chain_cycles() +
+    in_time(index, (elements + chip_.vector.lanes - 1) / chip_.vector.lanes *
+                           chain_cycles(vector_, chip_.vector) +
                        chip_.vector.latency_cycles);
     return true;
-}
-
-/// Cycles of `lanes` elements in the chain.
-uint64_t InstructionCheck::chain_cycles() const {
-    const auto& unit = chip_.vector;
-    if (unit.fixed_pipeline) return 1;
-    const uint64_t slow =
-        unit.transcendental_lanes == 0 ? 1 : base::divide_up(unit.lanes, unit.transcendental_lanes);
-    uint64_t cycles = 0;
-    for (size_t step = 0; step < vector_.chain_length(); ++step) {
-        const auto* info =
-            std::ranges::find(isa::kChainOps, vector_.chain[step].op, &isa::ChainOpInfo::op);
-        cycles += info->transcendental ? slow : 1;
-    }
-    return std::max<uint64_t>(cycles, 1);
 }
 
 }  // namespace tandem::arch

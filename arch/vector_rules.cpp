@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arch/vector_rules.h"
 
+#include <algorithm>
+#include <span>
+
+#include "base/divide.h"
+
 namespace tandem::arch {
 namespace {
 
@@ -72,6 +77,20 @@ VectorAccesses vector_accesses(const isa::Words& words, const VectorState& state
         default:
             return of_move(isa::Move::decode(words), state);
     }
+}
+
+uint32_t chain_cycles(const VectorState& state, const ChipConfig::Vector& unit) {
+    if (unit.fixed_pipeline) return 1;
+    const uint32_t slow =
+        unit.transcendental_lanes == 0
+            ? 1
+            : static_cast<uint32_t>(base::divide_up(unit.lanes, unit.transcendental_lanes));
+    uint32_t cycles = 0;
+    for (const ChainStep& step : std::span(state.chain).first(state.chain_length()))
+        cycles += std::ranges::find(isa::kChainOps, step.op, &isa::ChainOpInfo::op)->transcendental
+                      ? slow
+                      : 1;
+    return std::max(cycles, 1u);
 }
 
 }  // namespace tandem::arch

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the instructions of the typed vector unit must keep to: the machine refuses what breaks a
-// rule, and the check of programs what the machine would.
+// rule, and the check of programs what the machine would. And what a chain costs, for both.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/chip_config.h"
 #include "arch/vector_state.h"
 
 namespace tandem::arch {
@@ -41,5 +42,8 @@ const char* vector_mistake(const isa::Words& words, const VectorState& state);
 /// Of a map, reduce, lookup or move without mistake: all that its operands reach, whether it is
 /// read or not; rows that are gathered, and the lines of a window, as many as there are.
 VectorAccesses vector_accesses(const isa::Words& words, const VectorState& state);
+
+/// Cycles that a vector of `lanes` elements takes in the chain.
+uint32_t chain_cycles(const VectorState& state, const ChipConfig::Vector& unit);
 
 }  // namespace tandem::arch

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "engine/vector_access.h"
 #include "engine/vector_chain.h"
@@ -29,20 +28,18 @@ void stream(const Op& op, First& a, const VectorState& state, uint32_t dropped,
     const auto lattice = [&](VectorOperand operand, uint64_t address) {
         return Lattice(state, operand, address, {.dropped = dropped});
     };
-    const uint64_t all = product(extents_of(state, dropped));
-    const Chain chain(state, static_cast<size_t>(std::min<uint64_t>(all, kBlock)), kernel);
-    std::array<std::optional<ElementReader>, arch::kVectorOperands> readers;
-    const auto read_from = [&](size_t reg, VectorOperand operand, uint64_t address, int32_t zero) {
-        if (reg < op.operands && chain.reads(reg))
-            readers[reg].emplace(state.view(operand).type, zero, 0, lattice(operand, address),
-                                 buffer, kernel);
+    const auto reader = [&](VectorOperand operand, uint64_t address, int32_t zero) {
+        return ElementReader(state.view(operand).type, zero, 0, lattice(operand, address), buffer,
+                             kernel);
     };
-    read_from(1, VectorOperand::kB, op.b_addr, op.zero_b);
-    read_from(2, VectorOperand::kC, op.c_addr, op.zero_c);
+    ElementReader b = reader(VectorOperand::kB, op.b_addr, op.zero_b);
+    ElementReader c = reader(VectorOperand::kC, op.c_addr, op.zero_c);
     const OutputForm form{state.view(VectorOperand::kOut).type, op.zero_out, op.clamp_min,
                           op.clamp_max};
     ElementWriter out(form, lattice(VectorOperand::kOut, op.out_addr), buffer, kernel);
 
+    const uint64_t all = product(extents_of(state, dropped));
+    const Chain chain(state, static_cast<size_t>(std::min<uint64_t>(all, kBlock)), kernel);
     alignas(64) std::array<Lane, arch::kVectorOperands> registers;
     for (uint64_t done = 0; done < all;) {
         const auto count = static_cast<size_t>(std::min<uint64_t>(all - done, kBlock));
@@ -50,8 +47,8 @@ void stream(const Op& op, First& a, const VectorState& state, uint32_t dropped,
             filled += a.next(registers[0].data() + filled, count - filled);
         for (size_t reg = 1; reg < registers.size(); ++reg) {
             if (!chain.reads(reg)) continue;
-            if (readers[reg])
-                readers[reg]->read(registers[reg].data(), count);
+            if (reg < op.operands)
+                (reg == 1 ? b : c).read(registers[reg].data(), count);
             else
                 std::fill_n(registers[reg].begin(), count, 0);
         }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "arch/vector_rules.h"
 #include "engine/vector_lattice.h"
 
 namespace tandem::engine {
@@ -94,38 +95,26 @@ BufferBytes bytes_of_chain(const Op& op, const VectorState& state, uint32_t drop
 
 }  // namespace
 
-uint32_t VectorTiming::chain_cost(const VectorState& state) const {
-    if (fixed_pipeline) return 1;
-    const uint32_t slow = transcendental_lanes == 0
-                              ? 1
-                              : static_cast<uint32_t>(base::divide_up(lanes, transcendental_lanes));
-    uint32_t cycles = 0;
-    for (const arch::ChainStep& step : std::span(state.chain).first(state.chain_length()))
-        cycles += std::ranges::find(isa::kChainOps, step.op, &isa::ChainOpInfo::op)->transcendental
-                      ? slow
-                      : 1;
-    return std::max(cycles, 1u);
-}
-
 uint64_t VectorTiming::map(const isa::Map& op, const VectorState& state) const {
     const uint64_t count =
-        vectors(lanes, state, Operands({VectorOperand::kA, VectorOperand::kOut}, op.operands), 0, 0,
-                op.taps != 0 ? kTapAxes : 0);
-    return plus(times(count, chain_cost(state)), latency_cycles);
+        vectors(unit.lanes, state, Operands({VectorOperand::kA, VectorOperand::kOut}, op.operands),
+                0, 0, op.taps != 0 ? kTapAxes : 0);
+    return plus(times(count, arch::chain_cycles(state, unit)), unit.latency_cycles);
 }
 
 uint64_t VectorTiming::reduce(const isa::Reduce& op, const VectorState& state) const {
-    uint64_t cycles = plus(latency_cycles, vectors(lanes, state, Operands({VectorOperand::kA}, 1),
-                                                   0, op.axes, op.taps != 0 ? kTapAxes : 0));
+    uint64_t cycles =
+        plus(unit.latency_cycles, vectors(unit.lanes, state, Operands({VectorOperand::kA}, 1), 0,
+                                          op.axes, op.taps != 0 ? kTapAxes : 0));
     const Extents extents = extents_of(state), kept = extents_of(state, op.axes);
-    if (!fixed_pipeline && state.chain_length() != 0)
-        cycles =
-            plus(cycles, times(chain_cost(state),
-                               vectors(lanes, state, Operands({VectorOperand::kOut}, op.operands),
-                                       op.axes, 0, 0)));
+    if (!unit.fixed_pipeline && state.chain_length() != 0)
+        cycles = plus(cycles,
+                      times(arch::chain_cycles(state, unit),
+                            vectors(unit.lanes, state, Operands({VectorOperand::kOut}, op.operands),
+                                    op.axes, 0, 0)));
     const size_t axis = innermost_axis(extents);
     if ((op.axes >> axis & 1) != 0) {
-        const uint64_t side_by_side = std::min<uint64_t>(lanes, extents[axis]);
+        const uint64_t side_by_side = std::min<uint64_t>(unit.lanes, extents[axis]);
         const auto levels = static_cast<uint64_t>(std::bit_width(side_by_side - 1));
         cycles = plus(cycles, times(product(kept), levels));
     }
@@ -134,15 +123,15 @@ uint64_t VectorTiming::reduce(const isa::Reduce& op, const VectorState& state) c
 
 uint64_t VectorTiming::lookup(const isa::Lookup&, const VectorState& state) const {
     return plus(
-        vectors(lanes, state, Operands({VectorOperand::kA, VectorOperand::kOut}, 1), 0, 0, 0),
-        latency_cycles);
+        vectors(unit.lanes, state, Operands({VectorOperand::kA, VectorOperand::kOut}, 1), 0, 0, 0),
+        unit.latency_cycles);
 }
 
 uint64_t VectorTiming::move(const isa::Move& op, const VectorState& state) const {
     const uint32_t alone = (op.taps != 0 ? kTapAxes : 0) | (op.gather != 0 ? 1 : 0);
-    return plus(
-        vectors(lanes, state, Operands({VectorOperand::kA, VectorOperand::kOut}, 1), 0, 0, alone),
-        latency_cycles);
+    return plus(vectors(unit.lanes, state, Operands({VectorOperand::kA, VectorOperand::kOut}, 1), 0,
+                        0, alone),
+                unit.latency_cycles);
 }
 
 BufferBytes buffer_bytes(const isa::Map& op, const VectorState& state) {

@@ -7,24 +7,20 @@
 
 #include <cstdint>
 
+#include "arch/chip_config.h"
 #include "arch/vector_state.h"
 #include "base/divide.h"
 
 namespace tandem::engine {
 
 struct VectorTiming {
-    uint32_t lanes;
-    uint32_t latency_cycles;
-    bool fixed_pipeline = true;         ///< a chain costs one pass
-    uint32_t transcendental_lanes = 0;  ///< elements per cycle of such steps; 0: as `lanes`
+    arch::ChipConfig::Vector unit;
 
     /// Cycles between accumulator rows of `cols` used columns.
     constexpr uint32_t drain_interval(uint32_t cols) const {
-        return static_cast<uint32_t>(base::divide_up(cols, lanes));
+        return static_cast<uint32_t>(base::divide_up(cols, unit.lanes));
     }
 
-    /// Cycles that a vector of `lanes` elements takes in the chain.
-    uint32_t chain_cost(const arch::VectorState& state) const;
     uint64_t map(const isa::Map& op, const arch::VectorState& state) const;
     /// All elements (or taps) once; then, unless the pipeline is fixed, the chain over the results.
     /// Where lanes are reduced, a tree over them for each result.

@@ -2,6 +2,7 @@
 #include "systemc/vector/vector_unit.h"
 
 #include "arch/numerics.h"
+#include "arch/vector_rules.h"
 #include "engine/activation_reader.h"
 #include "engine/vector_drain.h"
 
@@ -13,9 +14,7 @@ VectorUnit::VectorUnit(sc_core::sc_module_name name, ChipServices& services, Uni
       buffer("buffer"),
       ports_(ports),
       mxus_(std::move(mxus)),
-      timing_{services.config().vector.lanes, services.config().vector.latency_cycles,
-              services.config().vector.fixed_pipeline,
-              services.config().vector.transcendental_lanes} {}
+      timing_{services.config().vector} {}
 
 void VectorUnit::execute(const Dispatched& instruction) {
     if (bytes_.empty()) bytes_ = buffer.direct();
@@ -49,7 +48,7 @@ void VectorUnit::requantise(const isa::Requantise& op, uint32_t index) {
     const auto sums = drain(op.mxu, op.acc_addr, op.rows, op.cols, 1, 1, index);
     if (services_.functional())
         engine::requantise_rows(op, sums, services_.config().mxu.cols, bytes_);
-    busy_for(timing_.latency_cycles);
+    busy_for(timing_.unit.latency_cycles);
 }
 
 void VectorUnit::convert(const isa::Convert& op, uint32_t index) {
@@ -62,15 +61,15 @@ void VectorUnit::convert(const isa::Convert& op, uint32_t index) {
     check_buffer(op.ub_addr,
                  uint64_t{op.rows - 1u} * op.row_stride + uint64_t{op.cols} * element_bytes, index);
     const auto sums = drain(op.mxu, op.acc_addr, op.rows, op.cols, element_bytes,
-                            chain ? timing_.chain_cost(state_) : 1, index);
+                            chain ? arch::chain_cycles(state_, timing_.unit) : 1, index);
     if (services_.functional())
         engine::convert_rows(op, state_, sums, services_.config().mxu.cols, bytes_);
-    busy_for(timing_.latency_cycles);
+    busy_for(timing_.unit.latency_cycles);
 }
 
 std::span<const int32_t> VectorUnit::drain(uint32_t array, uint32_t acc_addr, uint32_t rows,
                                            uint32_t cols, uint32_t element_bytes,
-                                           uint32_t chain_cost, uint32_t index) {
+                                           uint32_t chain_cycles, uint32_t index) {
     if (array >= mxus_.size()) services_.fail(arch::DeviceError::kBadInstruction, index);
     const uint64_t row_bytes = uint64_t{cols} * element_bytes;
     PortSchedule& port = ports_.write_port;
@@ -79,7 +78,7 @@ std::span<const int32_t> VectorUnit::drain(uint32_t array, uint32_t acc_addr, ui
     charge(Cause::kWaitPort);
     port.take_later(now(), port.beat_bytes(rows, row_bytes));
     const uint32_t interval =
-        std::max(timing_.drain_interval(cols) * chain_cost, port.beat_cycles(row_bytes));
+        std::max(timing_.drain_interval(cols) * chain_cycles, port.beat_cycles(row_bytes));
     return mxus_[array]->read_accumulators(acc_addr, rows, interval, index);
 }
 

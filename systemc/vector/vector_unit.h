@@ -37,10 +37,10 @@ class VectorUnit final : public Unit {
     void stream_elements(const Op& op, uint64_t cycles, uint32_t index, const auto& compute);
     void requantise(const isa::Requantise& op, uint32_t index);
     void convert(const isa::Convert& op, uint32_t index);
-    /// Rows of accumulators through the write port; returns what they hold. `chain_cost`: cycles
+    /// Rows of accumulators through the write port; returns what they hold. `chain_cycles`: cycles
     /// per vector of lanes.
     std::span<const int32_t> drain(uint32_t array, uint32_t acc_addr, uint32_t rows, uint32_t cols,
-                                   uint32_t element_bytes, uint32_t chain_cost, uint32_t index);
+                                   uint32_t element_bytes, uint32_t chain_cycles, uint32_t index);
 
     void check_buffer(uint64_t address, uint64_t bytes, uint32_t index) {
         check_range(address, bytes, bytes_.size(), arch::DeviceError::kUbAddress, index);

@@ -92,7 +92,8 @@ TEST(BatchMatmulVectors, AreExact) {
 
 void expect_attention(bool int8, arch::ChipConfig chip, bool smallest) {
     if (!int8) chip.mxu.dtype = arch::Dtype::kBf16;
-    const auto graph = compiler::parse_graph(attention_text(int8, 3, 21, 37, 10, true), "attention");
+    const auto graph =
+        compiler::parse_graph(attention_text(int8, 3, 21, 37, 10, true), "attention");
     CompileOptions options;
     options.batch = 2;
     if (smallest) chip.unified_buffer_bytes = smallest_buffer(graph, chip, options);

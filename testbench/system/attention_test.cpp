@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of attention on chips: by firmware on one core, as streams on all cores and arrays, and
+// A block of attention on chips: by firmware and as streams on all cores and arrays, and
 // with RTL, the bytes of plain loops in the same cycles.
 #include "testbench/support/attention_graph.h"
 
@@ -42,6 +42,7 @@ constexpr int kRows = 3 * 21 * (3 + 3);
 
 TEST_P(AttentionTest, ByFirmware) {
     expect_right("block.tgraph --check plain --batch 2", 2 * 3 * 21 * 10, 2 * kRows);
+    expect_right("block.tgraph --check plain --set cores=2 --set mxu.count=3", 3 * 21 * 10, kRows);
 }
 
 TEST_P(AttentionTest, OnAllCoresAndArrays) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of map, reduce, lookup and move against loops element by element, on every kernel.
+// Values of map, reduce, lookup and move against the interpreter, on every kernel.
 #include "engine/vector_elements.h"
 
 #include <gtest/gtest.h>
@@ -8,10 +8,11 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 #include <string>
 
+#include "testbench/support/interpreted_vector.h"
 #include "testbench/support/seeded.h"
-#include "testbench/unit/engine/plain_vector_unit.h"
 
 namespace tandem::engine {
 namespace {
@@ -20,8 +21,7 @@ using arch::VectorOperand;
 using arch::VectorState;
 using arch::VectorType;
 using testbench::Seeded;
-namespace plain = testbench::plain_vector;
-using plain::Bytes;
+using Bytes = testing::InterpretedVector::Buffer;
 
 constexpr uint32_t kBufferBytes = 1 << 16;
 
@@ -163,7 +163,17 @@ std::string described(const VectorState& state, VectorKernel kernel, uint64_t se
            std::to_string(seed);
 }
 
-TEST(VectorMap, AgreesWithPlainLoops) {
+/// The buffer after the instruction; throws where the machine would end the program.
+template <class Op>
+Bytes interpreted(const Op& op, const VectorState& state, Bytes buffer) {
+    testing::InterpretedVector unit;
+    for (const isa::Words& words : arch::changes({}, state)) unit.set(words);
+    const isa::Words words = op.encode();
+    unit.write(words, unit.read(words, buffer), buffer);
+    return buffer;
+}
+
+TEST(VectorMap, AgreesWithTheInterpreter) {
     for (uint64_t seed = 0; seed < 1500; ++seed) {
         Seeded random(seed);
         const Bytes buffer = random_buffer(random);
@@ -172,8 +182,7 @@ TEST(VectorMap, AgreesWithPlainLoops) {
         random_chain(random, state);
         isa::Map op;
         random_operands(random, state, op, 0);
-        Bytes expected = buffer;
-        plain::map(op, state, expected);
+        const Bytes expected = interpreted(op, state, buffer);
         for (const auto kernel : kernels()) {
             Bytes found = buffer;
             map_elements(op, state, found, kernel);
@@ -203,7 +212,7 @@ TEST(VectorMap, DoesEveryStepOnAnyBits) {
                 uint32_t words[4];
                 for (uint32_t k = 0; k < 4; ++k)
                     std::memcpy(&words[k], found.data() + 4 * (k * kCount + i), 4);
-                ASSERT_EQ(words[3], plain::apply(info.op, words[0], words[1], words[2]))
+                ASSERT_EQ(words[3], testing::naive_chain_op(info.op, words[0], words[1], words[2]))
                     << info.name << std::hex << " of " << words[0] << ", " << words[1] << ", "
                     << words[2] << ", kernel " << static_cast<int>(kernel);
             }
@@ -225,8 +234,7 @@ TEST(VectorMap, WorksInPlace) {
             random_view(random, state, VectorOperand::kB, any_type(random), 1 << 15, 1 << 16);
         state.view(VectorOperand::kA) = state.view(VectorOperand::kOut);
         op.a_addr = op.out_addr;
-        Bytes expected = buffer;
-        plain::map(op, state, expected);
+        const Bytes expected = interpreted(op, state, buffer);
         for (const auto kernel : kernels()) {
             Bytes found = buffer;
             map_elements(op, state, found, kernel);
@@ -235,7 +243,7 @@ TEST(VectorMap, WorksInPlace) {
     }
 }
 
-TEST(VectorReduce, AgreesWithPlainLoops) {
+TEST(VectorReduce, AgreesWithTheInterpreter) {
     for (uint64_t seed = 0; seed < 2500; ++seed) {
         Seeded random(seed);
         const Bytes buffer = random_buffer(random);
@@ -246,8 +254,7 @@ TEST(VectorReduce, AgreesWithPlainLoops) {
         op.kind = static_cast<uint8_t>(random.below(4));
         op.axes = static_cast<uint8_t>(random.below(64));
         random_operands(random, state, op, op.axes);
-        Bytes expected = buffer;
-        plain::reduce(op, state, expected);
+        const Bytes expected = interpreted(op, state, buffer);
         for (const auto kernel : kernels()) {
             Bytes found = buffer;
             reduce_elements(op, state, found, kernel);
@@ -299,7 +306,7 @@ TEST(VectorReduce, TakesTheFirstOfEqualsAndTheFirstNan) {
     EXPECT_EQ(place({nan, nan}), 0);
 }
 
-TEST(VectorLookup, AgreesWithPlainLoops) {
+TEST(VectorLookup, AgreesWithTheInterpreter) {
     for (uint64_t seed = 0; seed < 300; ++seed) {
         Seeded random(seed);
         const Bytes buffer = random_buffer(random);
@@ -310,8 +317,7 @@ TEST(VectorLookup, AgreesWithPlainLoops) {
         op.table_addr = static_cast<uint32_t>((1 << 14) + random.below(5000));
         op.out_addr =
             random_view(random, state, VectorOperand::kOut, any_type(random), 2 << 14, 4 << 14);
-        Bytes expected = buffer;
-        plain::lookup(op, state, expected);
+        const Bytes expected = interpreted(op, state, buffer);
         for (const auto kernel : kernels()) {
             Bytes found = buffer;
             lookup_elements(op, state, found, kernel);
@@ -320,7 +326,7 @@ TEST(VectorLookup, AgreesWithPlainLoops) {
     }
 }
 
-TEST(VectorMove, AgreesWithPlainLoops) {
+TEST(VectorMove, AgreesWithTheInterpreter) {
     for (uint64_t seed = 0; seed < 1000; ++seed) {
         Seeded random(seed);
         Bytes buffer = random_buffer(random);
@@ -341,8 +347,8 @@ TEST(VectorMove, AgreesWithPlainLoops) {
             const auto index = static_cast<uint32_t>(random.below(rows));
             std::memcpy(buffer.data() + op.index_addr + size_t{i} * 4, &index, 4);
         }
-        Bytes expected = buffer, found = buffer;
-        ASSERT_TRUE(plain::move(op, state, expected));
+        const Bytes expected = interpreted(op, state, buffer);
+        Bytes found = buffer;
         ASSERT_TRUE(move_elements(op, state, found));
         ASSERT_EQ(first_difference(found, expected), "")
             << "gather " << int{op.gather} << ", taps " << int{op.taps} << ", "
@@ -362,9 +368,11 @@ TEST(VectorMove, RefusesAnIndexOutsideOfTheRows) {
         isa::Move op;
         op.gather = 1, op.rows = 3, op.index_addr = 96, op.out_addr = 128;
         EXPECT_FALSE(move_elements(op, state, buffer)) << index;
+        EXPECT_THROW(interpreted(op, state, buffer), std::runtime_error) << index;
         const int32_t last = 2;
         std::memcpy(buffer.data() + 100, &last, 4);
         EXPECT_TRUE(move_elements(op, state, buffer));
+        EXPECT_NO_THROW(interpreted(op, state, buffer));
     }
 }
 

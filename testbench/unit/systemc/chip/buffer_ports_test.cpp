@@ -105,18 +105,19 @@ TEST_F(BufferPorts, TheArrayWaitsForTheVectorUnit) {
     make(chip_with_ports(8, 0), false);
     CoresBench free("free", chip_with_ports(0, 0), false);
     bench->run([&] {
-        ProgramWords program{read_weights_of(0, 0, 1), set_window(matrix_window(64, 8))};
+        ProgramWords program = setting_of(400);
+        append(program, {read_weights_of(0, 0, 1), set_window(matrix_window(64, 8))});
         append_pause(program, 9);
-        program.push_back(sum_of({}, 400));  // 800 bytes: 100 cycles of the read port
+        program.push_back(sum({}));  // 800 bytes: 100 cycles of the read port
         program.push_back(matmul({}, 0, 10, 8).encode());
         program.push_back(halt());
         Spans alone = spans_of(free, program), shared = spans_of(*bench, program);
-        ASSERT_EQ(shared.of[4].first, alone.of[4].first) << "start of the sum";
-        const uint64_t port_free = shared.of[4].first + 100;
-        EXPECT_EQ(shared.of[5].first, port_free) << "first row";
-        EXPECT_EQ(shared.of[5].second, port_free + 9 + 8 + 4 + 1 + 1) << "end of the matmul";
+        ASSERT_EQ(shared.of[8].first, alone.of[8].first) << "start of the sum";
+        const uint64_t port_free = shared.of[8].first + 100;
+        EXPECT_EQ(shared.of[9].first, port_free) << "first row";
+        EXPECT_EQ(shared.of[9].second, port_free + 9 + 8 + 4 + 1 + 1) << "end of the matmul";
         // Without a common port it would have entered in the cycle behind its issue.
-        EXPECT_EQ(mxu_cause(Cause::kWaitPort), port_free - alone.of[5].first);
+        EXPECT_EQ(mxu_cause(Cause::kWaitPort), port_free - alone.of[9].first);
         EXPECT_EQ(vector_cause(Cause::kWaitPort), 0u) << "100 cycles of 4 lanes are as long";
     });
 }
