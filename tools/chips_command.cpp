@@ -38,8 +38,8 @@ void list() {
 }
 
 void line(std::string_view key, const std::string& value, std::string_view text = "") {
-    fmt::print("{}\n", text.empty() ? fmt::format("  {:<26}{}", key, value)
-                                    : fmt::format("  {:<26}{:<18}{}", key, value, text));
+    fmt::print("{}\n", text.empty() ? fmt::format("  {:<30}{}", key, value)
+                                    : fmt::format("  {:<30}{:<18}{}", key, value, text));
 }
 
 void show_figures(const ChipConfig& chip) {

@@ -26,33 +26,35 @@ void refuse_batch_of_shrinking(const LoweredNode& node) {
 
 ChainBuilder::Term factor(ChainBuilder& f, const Multiplier& m) { return f.bits(m.value); }
 
-Chain add_chain(const LoweredNode& node, const AddFactors& by) {
+/// a + b, or a + a.
+Chain add_chain(const LoweredNode& node, const AddFactors& by, bool twice) {
     ChainBuilder f;
     if (node.rounding == Rounding::kSingle) {
         const auto a = f(kMulF, f(kToFloat, f.a()), factor(f, by.a));
-        const auto b = f(kMulF, f(kToFloat, f.b()), factor(f, by.b));
+        const auto b = twice ? a : f(kMulF, f(kToFloat, f.b()), factor(f, by.b));
         return f.chain(f(kRound, f(kAddF, a, b)));
     }
     const auto headroom = f.constant(20);
     const auto a = scaled(f, f(kShiftLeftI, f.a(), headroom), by.a);
-    const auto b = scaled(f, f(kShiftLeftI, f.b(), headroom), by.b);
+    const auto b = twice ? a : scaled(f, f(kShiftLeftI, f.b(), headroom), by.b);
     return f.chain(scaled(f, f(kAddI, a, b), by.out));
 }
 
-Chain add_chain_float() {
-    ChainBuilder f;
-    return f.chain(f(kAddF, f.a(), f.b()));
+VectorKernel lower_add(const LoweredNode& node) {
+    // Also without data: constants that are equal, or as they are set, take fewer instructions.
+    const auto by = add_factors(node.in(), node.in(1), node.out(), node.rounding);
+    return {elementwise(node, {0, 1}, add_chain(node, by, false), range_of(node)), 0, {}};
 }
 
-/// Of one tensor with itself where there is one.
-VectorKernel lower_add(const LoweredNode& node) {
+/// x + x; x is read once.
+VectorKernel lower_pass(const LoweredNode& node) {
     refuse_batch_of_shrinking(node);
-    const uint32_t second = node.node.inputs.size() > 1 ? 1 : 0;
-    if (is_float(vector_type(node.in().type)))
-        return {elementwise(node, {0, second}, add_chain_float(), {}), 0, {}};
-    // Also without data: constants that are equal, or as they are set, take fewer instructions.
-    const auto by = add_factors(node.in(), node.in(second), node.out(), node.rounding);
-    return {elementwise(node, {0, second}, add_chain(node, by), range_of(node)), 0, {}};
+    if (is_float(vector_type(node.in().type))) {
+        ChainBuilder f;
+        return {elementwise(node, {0}, f.chain(f(kAddF, f.a(), f.a())), {}), 0, {}};
+    }
+    const auto by = add_factors(node.in(), node.in(), node.out(), node.rounding);
+    return {elementwise(node, {0}, add_chain(node, by, true), range_of(node)), 0, {}};
 }
 
 /// Every element once.
@@ -208,7 +210,7 @@ struct VectorLowering {
 };
 constexpr VectorLowering kLowerings[] = {
     {Operator::kAdd, lower_add, lower_float_add},
-    {Operator::kVector, lower_add, nullptr},
+    {Operator::kVector, lower_pass, nullptr},
     {Operator::kAveragePool2d, lower_average_pool, lower_float_average_pool},
     {Operator::kMaxPool2d, lower_max_pool, lower_float_max_pool},
     {Operator::kMean, lower_mean, lower_float_mean},

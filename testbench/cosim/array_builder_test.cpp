@@ -304,8 +304,11 @@ TEST_F(BuilderTest, AFileThatIsUsedButNotNamed) {
 }
 
 TEST_F(BuilderTest, ParametersOutOfRange) {
-    expect_texts(message_of([&] { cosim::ensure_array({0, 1, 2}, options_); }), {"rows"});
-    expect_texts(message_of([&] { cosim::ensure_array({1, 257, 2}, options_); }), {"cols"});
+    expect_texts(message_of([&] { cosim::ensure_array({0, 1, 2}, options_); }), {"found 0x1"});
+    expect_texts(message_of([&] {
+                     cosim::ensure_array({1, 257, 2}, options_);
+                 }),
+                 {"up to 256x256", "found 1x257"});
     cosim::ArraySpec grid{33, 32, 2};
     grid.form = "grid";
     expect_texts(message_of([&] { cosim::ensure_array(grid, options_); }), {"grid", "1024"});

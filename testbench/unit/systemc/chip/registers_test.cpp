@@ -22,7 +22,7 @@ TEST_F(Registers, ShowTheChipsFigures) {
     bench->run([&] {
         const uint64_t hash = bench->config.hash();
         EXPECT_EQ(bench->read(TANDEM_REG_ID), 0x4d444e54u);
-        EXPECT_EQ(bench->read(TANDEM_REG_VERSION), 0x00020002u);
+        EXPECT_EQ(bench->read(TANDEM_REG_VERSION), 0x00030003u);
         EXPECT_EQ(bench->read(TANDEM_REG_HASH_LO), static_cast<uint32_t>(hash));
         EXPECT_EQ(bench->read(TANDEM_REG_HASH_HI), static_cast<uint32_t>(hash >> 32));
         EXPECT_EQ(bench->read(TANDEM_REG_ISA_HASH_LO), static_cast<uint32_t>(isa::kHash));
@@ -137,7 +137,7 @@ TEST_F(Registers, RejectOffsetsWithoutARegister) {
     bench->run([&] {
         uint32_t value = 0;
         for (const uint64_t offset :
-             {0x74ull, 0x100ull, 0xfffffffcull, 0x100000000ull, 0x10000004cull, ~3ull})
+             {0xb0ull, 0x100ull, 0xfffffffcull, 0x100000000ull, 0x10000004cull, ~3ull})
             EXPECT_NE(bench->access(tlm::TLM_READ_COMMAND, offset, &value, 4), tlm::TLM_OK_RESPONSE)
                 << "offset 0x" << std::hex << offset;
     });
