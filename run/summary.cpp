@@ -136,7 +136,9 @@ void print_checks(const RunResult& result, const RunReport& run) {
     if (result.layer_bytes_compared != 0 && !result.layer_mismatch)
         fmt::print("  layers: {} bytes equal\n", result.layer_bytes_compared);
     if (run.check.compared && run.check.mismatches == 0)
-        fmt::print("  outputs: all {} bytes as expected\n", run.check.bytes_compared);
+        // What floats are expected to be is the next line's.
+        fmt::print("  outputs: all {} bytes as {}\n", run.check.bytes_compared,
+                   run.floats ? "plain loops have them" : "expected");
     if (run.floats) print_floats(*run.floats);
     if (run.accuracy) fmt::print("  accuracy: {:.2f} %\n", *run.accuracy * 100);
 }
@@ -169,10 +171,11 @@ Verdict verdict(const RunResult& result, const RunReport& run) {
     if (run.floats && run.floats->beyond != 0) {
         const FloatCheck& f = *run.floats;
         fmt::print(
-            "outputs: {} of {} values differ by more than the tolerance {:g}; worst: sample {}, "
-            "element {}: expected {}, found {}\n",
-            f.beyond, f.values, f.tolerance, f.worst_sample, f.worst_element, f.worst_expected,
-            f.worst_actual);
+            "outputs: {} of {} values differ by more than {:g} % of the largest expected "
+            "magnitude; "
+            "worst: sample {}, element {}: expected {}, found {}\n",
+            f.beyond, f.values, f.tolerance * 100, f.worst_sample, f.worst_element,
+            f.worst_expected, f.worst_actual);
         verdict = Verdict::kMismatch;
     }
     for (const auto& law : result.laws_broken)

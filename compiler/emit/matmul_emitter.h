@@ -58,6 +58,11 @@ class MatmulEmitter {
     void multiply(const Block& block, uint64_t k_tile, uint32_t address, uint64_t k_origin);
     void emit_matmul(const Block& block, uint64_t k_tile, uint32_t address, uint64_t k_origin,
                      uint32_t row, uint32_t rows);
+    /// Rows after which a block's results are worth draining although the block goes on: enough to
+    /// outweigh the array's latency, a block being split into at most four parts.
+    std::vector<uint32_t> split_rows(uint32_t rows) const;
+
+    // In matmul_results.cpp.
     void drain(const Wave& wave);
     void requantise(const Block& block, uint32_t row, uint32_t rows);
     void store(const Wave& wave);

@@ -197,17 +197,17 @@ std::optional<CoreError> HostInterface::run(const Command& command) {
     const CoreTable table{.address = command.field<uint64_t>(TANDEM_COMMAND_DESTINATION_OFFSET),
                           .bytes = command.field<uint64_t>(TANDEM_COMMAND_BYTES_OFFSET),
                           .code = command.field<uint64_t>(TANDEM_COMMAND_SOURCE_OFFSET)};
-    std::vector<CoreProgramRequest> programs;
+    programs_.clear();
     const auto refused =
         read_core_table(memory, config_.memory.bytes + config_.cmem.bytes,
-                        static_cast<uint32_t>(runner_.cores().size()), table, programs);
+                        static_cast<uint32_t>(runner_.cores().size()), table, programs_);
     if (refused) return CoreError{0, *refused};
     if (abort_) return failed(arch::DeviceError::kAborted, head_);
-    for (auto& program : programs)
+    for (auto& program : programs_)
         program.program.args = {command.field<uint64_t>(TANDEM_COMMAND_ARG0_OFFSET),
                                 command.field<uint64_t>(TANDEM_COMMAND_ARG1_OFFSET),
                                 command.field<uint64_t>(TANDEM_COMMAND_ARG2_OFFSET)};
-    return runner_.run(programs);
+    return runner_.run(programs_);
 }
 
 std::optional<CoreError> HostInterface::load(const Command& command) {

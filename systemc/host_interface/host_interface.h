@@ -11,6 +11,7 @@
 #include <array>
 #include <systemc>
 #include <tlm>
+#include <vector>
 
 #include "arch/generated/register_table.h"
 #include "arch/generated/registers.h"
@@ -67,6 +68,8 @@ class HostInterface : public sc_core::sc_module {
     ProgramRunner& runner_;
     DeviceReadings readings_;
     std::array<uint32_t, kRegisterWords> registers_{};
+    /// That run. Not on the stack of a process, which is not unwound where a simulation is stopped.
+    std::vector<CoreProgramRequest> programs_;
     uint32_t head_ = 0;
     bool busy_ = false;
     bool abort_ = false;

@@ -25,8 +25,8 @@ void ProgramRunner::core_process(size_t core) {
 }
 
 std::optional<CoreError> ProgramRunner::run(std::span<const CoreProgramRequest> programs) {
-    std::vector<uint64_t> before;
-    for (const CoreUnits& core : units_) before.push_back(core.sequencer->program_cycles());
+    for (size_t core = 0; core < units_.size(); ++core)
+        processes_[core].cycles_before = units_[core].sequencer->program_cycles();
     running_ = programs.size();
     for (const CoreProgramRequest& request : programs) {
         processes_[request.core].program = &request.program;
@@ -43,7 +43,8 @@ std::optional<CoreError> ProgramRunner::run(std::span<const CoreProgramRequest> 
     }
     uint64_t longest = 0;
     for (size_t core = 0; core < units_.size(); ++core)
-        longest = std::max(longest, units_[core].sequencer->program_cycles() - before[core]);
+        longest = std::max(
+            longest, units_[core].sequencer->program_cycles() - processes_[core].cycles_before);
     program_cycles_ += longest;
     return first_error();
 }

@@ -57,6 +57,7 @@ class ProgramRunner : public sc_core::sc_module {
   private:
     struct Process {
         const ProgramRequest* program = nullptr;  ///< null: nothing to do
+        uint64_t cycles_before = 0;               ///< of its sequencer
         sc_core::sc_event start;
     };
 

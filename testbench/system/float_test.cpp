@@ -104,7 +104,8 @@ TEST_F(FloatTest, WhatIsBeyondTheToleranceIsAMismatch) {
         run_with_report("run " + model() + " --host native --chip test_16x16_bf16 --count 20" +
                         inputs() + expected() + " --tolerance 1e-7");
     EXPECT_EQ(result.status, 1) << result.output;
-    EXPECT_NE(result.output.find("differ by more than the tolerance 1e-07; worst: sample "),
+    EXPECT_NE(result.output.find(
+                  "differ by more than 1e-05 % of the largest expected magnitude; worst: "),
               std::string::npos)
         << result.output;
     EXPECT_GT(result.report["checks"]["floats"]["beyond_tolerance"], 0);
