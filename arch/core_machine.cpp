@@ -178,7 +178,7 @@ bool CoreMachine::step_unit(size_t number) {
             fence(unit, number);
             break;
         case isa::Opcode::kReadWeights:
-            return fetch(unit, number) || moved;
+            return fetch(unit) || moved;
         case isa::Opcode::kMatmul:
             return matmul(unit, number) || moved;
         case isa::Opcode::kRequantise:
@@ -222,7 +222,7 @@ bool CoreMachine::step_fifo(Array& array, size_t number) {
     return array.loaded = true;
 }
 
-bool CoreMachine::fetch(Unit& unit, size_t) {
+bool CoreMachine::fetch(Unit& unit) {
     Array& array = arrays_[unit.array];
     const uint32_t index = unit.queue.front().index;
     if (unit.tiles_left == 0)

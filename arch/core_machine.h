@@ -76,7 +76,7 @@ class CoreMachine {
         unit.queue.pop_front();
         unit.begun = false;
     }
-    bool fetch(Unit& unit, size_t number);
+    bool fetch(Unit& unit);
     bool matmul(Unit& unit, size_t number);
     void drain(Unit& unit, size_t number);
     void fence(Unit& unit, size_t number);

@@ -237,12 +237,12 @@ int run_model(const CLI::App& command, const RunArguments& a) {
     auto [graph, chip] = load_graph(a.model, a.chip.load(), a.model_options, a.dtype);
     if (list || !compiler::has_data(graph))
         return run_graph(command, a, chip, std::move(graph), list);
-    return run_network(a, chip,
-                       compiler::compile(graph, chip,
-                                         {.batch = a.model_options.batch,
-                                          .rounding = rounding_of(a.model_options),
-                                           .dump = {}}),
-                        &graph);
+    return run_network(
+        a, chip,
+        compiler::compile(
+            graph, chip,
+            {.batch = a.model_options.batch, .rounding = rounding_of(a.model_options), .dump = {}}),
+        &graph);
 }
 
 }  // namespace

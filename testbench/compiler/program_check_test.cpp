@@ -13,6 +13,7 @@
 #include "testbench/compiler/machine_run.h"
 #include "testbench/compiler/random_chip.h"
 #include "testbench/compiler/random_graph.h"
+#include "testbench/support/chip_programs.h"
 #include "testbench/support/mutated_program.h"
 #include "testbench/support/seeded.h"
 #include "testbench/support/source_tree.h"
@@ -42,31 +43,12 @@ arch::ChipConfig chip8() {
     return chip;
 }
 
-isa::Geometry rows_of(uint16_t rows, uint16_t k) {
-    return {.in_height = 1,
-            .in_width = rows,
-            .pixel_stride = k,
-            .channels = k,
-            .kernel_h = 1,
-            .kernel_w = 1,
-            .stride_h = 1,
-            .stride_w = 1,
-            .dilation_h = 1,
-            .dilation_w = 1,
-            .pad_top = 0,
-            .pad_left = 0,
-            .out_height = 1,
-            .out_width = rows,
-            .image_stride = 0,
-            .pad_value = 0};
-}
-
 /// 10 rows of 8 bytes times one tile; the parts are public, for a test spoils one of them.
 struct Product {
     isa::ReadHost input{
         .header = {.signal_a = 1}, .ub_addr = 0, .offset = 0, .bytes = 80, .base = 2};
     isa::ReadWeights weights{.header = {}, .offset = 0, .tiles = 1, .base = 1};
-    isa::SetWindow window{.header = {}, .geometry = rows_of(10, 8)};
+    isa::SetWindow window{.header = {}, .geometry = testbench::matrix_window(10, 8)};
     isa::Matmul matmul{.header = {.wait_a = 1, .signal_a = 2},
                        .ub_addr = 0,
                        .row_start = 0,

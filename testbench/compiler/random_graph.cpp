@@ -9,6 +9,7 @@
 #include "compiler/graph/operators.h"
 #include "compiler/graph/seed.h"
 #include "compiler/graph/verify.h"
+#include "testbench/compiler/append_node.h"
 
 namespace tandem::testing {
 
@@ -131,14 +132,7 @@ class GraphMaker {
 
     void add_node(Operator op, std::vector<TensorId> inputs, TensorId output,
                   Attributes attributes) {
-        Node node;
-        node.op = op;
-        node.index = static_cast<uint32_t>(graph_.nodes.size());
-        node.name = graph_.tensors[output].name;
-        node.inputs = std::move(inputs);
-        node.outputs = {output};
-        node.attributes = std::move(attributes);
-        graph_.nodes.push_back(std::move(node));
+        append_node(graph_, op, std::move(inputs), output, std::move(attributes));
         current_ = output;
     }
 

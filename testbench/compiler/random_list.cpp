@@ -7,6 +7,7 @@
 #include "compiler/graph/operators.h"
 #include "compiler/graph/seed.h"
 #include "compiler/graph/verify.h"
+#include "testbench/compiler/append_node.h"
 
 namespace tandem::testing {
 
@@ -78,15 +79,8 @@ class ListMaker {
     }
 
     Node& add_node(Operator op, std::vector<TensorId> inputs, TensorId output) {
-        Node node;
-        node.op = op;
-        node.index = static_cast<uint32_t>(graph_.nodes.size());
-        node.name = graph_.tensors[output].name;
-        node.inputs = std::move(inputs);
-        node.outputs = {output};
-        graph_.nodes.push_back(std::move(node));
         last_ = output;
-        return graph_.nodes.back();
+        return append_node(graph_, op, std::move(inputs), output);
     }
 
     void add_layer() {

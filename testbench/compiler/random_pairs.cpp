@@ -9,6 +9,7 @@
 #include "compiler/graph/operators.h"
 #include "compiler/graph/seed.h"
 #include "compiler/graph/verify.h"
+#include "testbench/compiler/append_node.h"
 
 namespace tandem::testing {
 
@@ -72,14 +73,7 @@ class PairsMaker {
 
     TensorId node(Operator op, std::vector<TensorId> inputs, TensorId output,
                   Attributes attributes) {
-        Node n;
-        n.op = op;
-        n.index = static_cast<uint32_t>(graph_.nodes.size());
-        n.name = graph_.tensors[output].name;
-        n.inputs = std::move(inputs);
-        n.outputs = {output};
-        n.attributes = std::move(attributes);
-        graph_.nodes.push_back(std::move(n));
+        append_node(graph_, op, std::move(inputs), output, std::move(attributes));
         return output;
     }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "arch/generated/isa.h"
+#include "arch/geometry.h"
 
 namespace tandem::testbench {
 
@@ -57,22 +58,10 @@ inline isa::Words read_weights(isa::Header header, uint32_t offset, uint32_t til
 /// A matrix of rows with `k` bytes each, one row after the other: a 1x1 window over 1 x rows
 /// pixels.
 inline isa::Geometry matrix_window(uint16_t rows, uint16_t k) {
-    return {.in_height = 1,
-            .in_width = rows,
-            .pixel_stride = k,
-            .channels = k,
-            .kernel_h = 1,
-            .kernel_w = 1,
-            .stride_h = 1,
-            .stride_w = 1,
-            .dilation_h = 1,
-            .dilation_w = 1,
-            .pad_top = 0,
-            .pad_left = 0,
-            .out_height = 1,
-            .out_width = rows,
-            .image_stride = 0,
-            .pad_value = 0};
+    isa::Geometry window = isa::kSinglePixel;
+    window.in_width = window.out_width = rows;
+    window.pixel_stride = window.channels = k;
+    return window;
 }
 inline isa::Words set_window(const isa::Geometry& geometry) {
     return isa::SetWindow{.header = {}, .geometry = geometry}.encode();

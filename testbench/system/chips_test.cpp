@@ -173,7 +173,8 @@ TEST_F(ChipsTest, AnUnknownKeyOfAFileNamesTheNearest) {
     std::string text = read_text(source_dir() / "arch/chips/test_8x8.yaml");
     text.replace(text.find("lanes:"), 6, "lnaes:");
     write_text(folder_ / "chip.yaml", text);
-    expect_mistake("chips chip.yaml", "one of: lanes, latency, fixed_pipeline, transcendental_lanes (nearest: lanes)");
+    expect_mistake("chips chip.yaml",
+                   "one of: lanes, latency, fixed_pipeline, transcendental_lanes (nearest: lanes)");
 }
 
 TEST_F(ChipsTest, ARunOnAChangedChipIsThatOnAFileWithTheChange) {

@@ -48,8 +48,8 @@ struct Job {
     uint32_t runs_done = 0;
     uint32_t error_code = 0;  ///< TANDEM_ERROR_..., when status is kDeviceError
     uint32_t error_info = 0;
-    uint32_t stage = 0;  ///< firmware::Stage as a number
-    uint32_t error_core = 0;  ///< whose instruction error_info is
+    uint32_t stage = 0;                   ///< firmware::Stage as a number
+    uint32_t error_core = 0;              ///< whose instruction error_info is
     uint64_t device_cycles = 0;           ///< register CYCLES after the last run
     char message[kJobMessageBytes] = {};  ///< for people, zero-terminated
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Window addressing against the formula of arch/README.md, element by element.
 #include "engine/activation_reader.h"
+#include "arch/geometry.h"
 
 #include <gtest/gtest.h>
 
@@ -164,22 +165,7 @@ TEST_F(ReaderBounds, RefuseAnImageThatWrapsAround) {
 }
 
 TEST(ActivationReaderGeometry, IsInvalidWithAnyZeroSize) {
-    const isa::Geometry good{.in_height = 1,
-                             .in_width = 1,
-                             .pixel_stride = 1,
-                             .channels = 1,
-                             .kernel_h = 1,
-                             .kernel_w = 1,
-                             .stride_h = 1,
-                             .stride_w = 1,
-                             .dilation_h = 1,
-                             .dilation_w = 1,
-                             .pad_top = 0,
-                             .pad_left = 0,
-                             .out_height = 1,
-                             .out_width = 1,
-                             .image_stride = 0,
-                             .pad_value = 0};
+    const isa::Geometry good = isa::kSinglePixel;
     ASSERT_TRUE(ActivationReader::valid(good));
     const auto zero = [&](auto member) {
         isa::Geometry bad = good;

@@ -173,6 +173,19 @@ Bytes interpreted(const Op& op, const VectorState& state, Bytes buffer) {
     return buffer;
 }
 
+/// By every kernel.
+template <class Op>
+void expect_interpreted(const Op& op, const VectorState& state, const Bytes& buffer, uint64_t seed,
+                        void (*elements)(const Op&, const VectorState&, std::span<uint8_t>,
+                                         VectorKernel)) {
+    const Bytes expected = interpreted(op, state, buffer);
+    for (const auto kernel : kernels()) {
+        Bytes found = buffer;
+        elements(op, state, found, kernel);
+        ASSERT_EQ(first_difference(found, expected), "") << described(state, kernel, seed);
+    }
+}
+
 TEST(VectorMap, AgreesWithTheInterpreter) {
     for (uint64_t seed = 0; seed < 1500; ++seed) {
         Seeded random(seed);
@@ -182,12 +195,7 @@ TEST(VectorMap, AgreesWithTheInterpreter) {
         random_chain(random, state);
         isa::Map op;
         random_operands(random, state, op, 0);
-        const Bytes expected = interpreted(op, state, buffer);
-        for (const auto kernel : kernels()) {
-            Bytes found = buffer;
-            map_elements(op, state, found, kernel);
-            ASSERT_EQ(first_difference(found, expected), "") << described(state, kernel, seed);
-        }
+        ASSERT_NO_FATAL_FAILURE(expect_interpreted(op, state, buffer, seed, map_elements));
     }
 }
 
@@ -234,12 +242,7 @@ TEST(VectorMap, WorksInPlace) {
             random_view(random, state, VectorOperand::kB, any_type(random), 1 << 15, 1 << 16);
         state.view(VectorOperand::kA) = state.view(VectorOperand::kOut);
         op.a_addr = op.out_addr;
-        const Bytes expected = interpreted(op, state, buffer);
-        for (const auto kernel : kernels()) {
-            Bytes found = buffer;
-            map_elements(op, state, found, kernel);
-            ASSERT_EQ(first_difference(found, expected), "") << described(state, kernel, seed);
-        }
+        ASSERT_NO_FATAL_FAILURE(expect_interpreted(op, state, buffer, seed, map_elements));
     }
 }
 
@@ -317,12 +320,7 @@ TEST(VectorLookup, AgreesWithTheInterpreter) {
         op.table_addr = static_cast<uint32_t>((1 << 14) + random.below(5000));
         op.out_addr =
             random_view(random, state, VectorOperand::kOut, any_type(random), 2 << 14, 4 << 14);
-        const Bytes expected = interpreted(op, state, buffer);
-        for (const auto kernel : kernels()) {
-            Bytes found = buffer;
-            lookup_elements(op, state, found, kernel);
-            ASSERT_EQ(first_difference(found, expected), "") << described(state, kernel, seed);
-        }
+        ASSERT_NO_FATAL_FAILURE(expect_interpreted(op, state, buffer, seed, lookup_elements));
     }
 }
 
