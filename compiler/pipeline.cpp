@@ -23,6 +23,7 @@ Planned plan_graph(const Graph& graph, const arch::ChipConfig& chip,
     Planned planned{lower(graph, chip, options.batch, options.rounding), {}, chip};
     dump("kernels.txt", [&] { return kernels_text(planned.kernels); });
     PlanOptions how;
+    how.mode = options.plan;
     how.cores = options.cores == 0 ? chip.cores : options.cores;
     how.use_cmem = options.use_cmem;
     how.memory_base = kStreamDataBase;

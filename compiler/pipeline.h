@@ -31,6 +31,7 @@ struct CompileOptions {
     uint32_t cores = 0;
     /// Weights may lie in CMEM; not those of an image, which firmware loads into device memory.
     bool use_cmem = true;
+    PlanMode plan = PlanMode::kSearch;
     Dump dump;
 };
 

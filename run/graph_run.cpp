@@ -53,7 +53,11 @@ class GraphRun {
     const Plan& plan() const { return planned().plan; }
 
     static compiler::CompileOptions compile_options(const GraphOptions& how) {
-        return {.batch = how.batch, .rounding = how.rounding, .cores = how.cores, .dump = {}};
+        return {.batch = how.batch,
+                .rounding = how.rounding,
+                .cores = how.cores,
+                .plan = how.plan,
+                .dump = {}};
     }
 
     static compiler::Graph with_data(compiler::Graph graph, const arch::ChipConfig& chip,
@@ -267,16 +271,18 @@ GraphResult run_graph(compiler::Graph graph, const arch::ChipConfig& chip, const
     return GraphRun(std::move(graph), chip, how, options).run(chip, options);
 }
 
-RunResult time_graph(const compiler::Graph& graph, const arch::ChipConfig& chip) {
+RunResult time_graph(const compiler::Graph& graph, const arch::ChipConfig& chip,
+                     compiler::PlanMode plan) {
     RunOptions options;
     options.functional = false;
-    GraphResult result = run_graph(graph, chip, {}, options);
+    GraphResult result = run_graph(graph, chip, {.plan = plan}, options);
     require_sound(result.run);
     return std::move(result.run);
 }
 
-RunResult time_graph_apart(const compiler::Graph& graph, const arch::ChipConfig& chip) {
-    return run_apart(graph.name, [&] { return time_graph(graph, chip); });
+RunResult time_graph_apart(const compiler::Graph& graph, const arch::ChipConfig& chip,
+                           compiler::PlanMode plan) {
+    return run_apart(graph.name, [&] { return time_graph(graph, chip, plan); });
 }
 
 compiler::ElementType element_type_of(const arch::ChipConfig& chip) {
@@ -284,12 +290,14 @@ compiler::ElementType element_type_of(const arch::ChipConfig& chip) {
                                                 : compiler::ElementType::kInt8;
 }
 
-RunResult time_list(const workload::Workload& workload, const arch::ChipConfig& chip) {
-    return time_graph(graph_of(workload, element_type_of(chip)), chip);
+RunResult time_list(const workload::Workload& workload, const arch::ChipConfig& chip,
+                    compiler::PlanMode plan) {
+    return time_graph(graph_of(workload, element_type_of(chip)), chip, plan);
 }
 
-RunResult time_list_apart(const workload::Workload& workload, const arch::ChipConfig& chip) {
-    return run_apart(workload.name, [&] { return time_list(workload, chip); });
+RunResult time_list_apart(const workload::Workload& workload, const arch::ChipConfig& chip,
+                          compiler::PlanMode plan) {
+    return run_apart(workload.name, [&] { return time_list(workload, chip, plan); });
 }
 
 }  // namespace tandem::run

@@ -18,6 +18,7 @@ struct GraphOptions {
     numerics::Rounding rounding = numerics::Rounding::kSingle;
     uint32_t cores = 0;  ///< that share the work; 0: all
     uint64_t seed = 0;   ///< of bytes that the graph does not have
+    compiler::PlanMode plan = compiler::PlanMode::kSearch;
 };
 
 /// A tensor as the chip has left it: a graph output, or what an EDGE has taken the place of.
@@ -38,14 +39,18 @@ GraphResult run_graph(compiler::Graph graph, const arch::ChipConfig& chip, const
                       const RunOptions& options);
 
 /// Timing mode, sound or an exception.
-RunResult time_graph(const compiler::Graph& graph, const arch::ChipConfig& chip);
+RunResult time_graph(const compiler::Graph& graph, const arch::ChipConfig& chip,
+                     compiler::PlanMode plan = compiler::PlanMode::kSearch);
 
 /// Timing mode of a list in the type of the chip's array.
-RunResult time_list(const workload::Workload& workload, const arch::ChipConfig& chip);
+RunResult time_list(const workload::Workload& workload, const arch::ChipConfig& chip,
+                    compiler::PlanMode plan = compiler::PlanMode::kSearch);
 
 /// The same in a child process, so that a process can do it as often as it likes.
-RunResult time_graph_apart(const compiler::Graph& graph, const arch::ChipConfig& chip);
-RunResult time_list_apart(const workload::Workload& workload, const arch::ChipConfig& chip);
+RunResult time_graph_apart(const compiler::Graph& graph, const arch::ChipConfig& chip,
+                           compiler::PlanMode plan = compiler::PlanMode::kSearch);
+RunResult time_list_apart(const workload::Workload& workload, const arch::ChipConfig& chip,
+                          compiler::PlanMode plan = compiler::PlanMode::kSearch);
 
 /// What the arrays of a chip compute in.
 compiler::ElementType element_type_of(const arch::ChipConfig& chip);

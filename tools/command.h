@@ -7,6 +7,7 @@
 #include <functional>
 #include <string>
 
+#include "compiler/plan/plan.h"
 #include "engine/mxu_engine.h"
 #include "run/array_places.h"
 #include "run/arrays.h"
@@ -38,6 +39,11 @@ using Action = std::function<int()>;
 
 /// --form, --rtl, --rtl-top, --rtl-timing.
 void add_rtl_options(CLI::App& command, run::ArrayChoice& choice);
+
+/// --plan.
+void add_plan_option(CLI::App& command, compiler::PlanMode& plan);
+/// As on a command line, with a leading blank; empty for the default.
+std::string plan_option(compiler::PlanMode plan);
 
 /// --rtl-arrays, beside --backend.
 void add_array_places(CLI::App& command, run::ArrayPlaces& places);

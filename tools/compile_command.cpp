@@ -46,8 +46,10 @@ int compile(const CompileArguments& a) {
     const bool list = is_list(a.model);
     const auto [graph, chip] = load_graph(a.model, a.chip.load(), a.options);
     check_output_files({{"--output", a.output}}, {{"MODEL", a.model}});
-    compiler::CompileOptions options{
-        .batch = list ? 1 : a.options.batch, .rounding = rounding_of(a.options), .dump = {}};
+    compiler::CompileOptions options{.batch = list ? 1 : a.options.batch,
+                                     .rounding = rounding_of(a.options),
+                                     .plan = a.options.plan,
+                                     .dump = {}};
     if (!a.dump.empty()) options.dump = dump_into(a);
     if (a.output.empty()) {
         compiler::plan_graph(graph, chip, options);
@@ -82,6 +84,7 @@ void add_compile_command(CLI::App& app, Action& action) {
     command->add_option("--rounding", a->options.rounding, "TFLite's convention for requantisation")
         ->check(CLI::IsMember({"single", "gemmlowp"}))
         ->capture_default_str();
+    add_plan_option(*command, a->options.plan);
     command->callback([&action, a] { action = [a] { return compile(*a); }; });
 }
 

@@ -24,6 +24,7 @@ struct GemmArguments {
     ChipArguments chip{.chip = "test_16x16"};
     std::string dtype, mode = "functional", arrays = "first", json, trace;
     uint64_t seed = 0;
+    compiler::PlanMode plan = compiler::PlanMode::kSearch;
     run::RunOptions options;
 };
 
@@ -34,8 +35,9 @@ arch::ChipConfig load_chip(const GemmArguments& a) {
 }
 
 std::string rerun_of(const GemmArguments& a) {
-    return fmt::format("tandem gemm {} {} {}{}{}", a.size.m, a.size.k, a.size.n, a.chip.to_string(),
-                       a.dtype.empty() ? "" : " --dtype " + a.dtype);
+    return fmt::format("tandem gemm {} {} {}{}{}{}", a.size.m, a.size.k, a.size.n,
+                       a.chip.to_string(), a.dtype.empty() ? "" : " --dtype " + a.dtype,
+                       plan_option(a.plan));
 }
 
 /// From device memory and back, on the whole chip, without firmware.
@@ -62,6 +64,7 @@ int gemm_on_all_arrays(const GemmArguments& a, const arch::ChipConfig& chip) {
     g.options.trace_path = a.trace;
     g.options.divergence_wave = "tandem_divergence_gemm.fst";
     g.how.seed = a.seed;
+    g.how.plan = a.plan;
     g.rerun = fmt::format("{} --arrays all --mode {} --backend {} --seed {}{}", rerun_of(a), a.mode,
                           a.options.backend, a.seed,
                           a.options.array.to_string() + array_places_option(a.options.rtl_arrays));
@@ -78,7 +81,7 @@ int gemm(GemmArguments a) {
         throw UserError("--wave needs --backend rtl or tandem: the RTL's signals are recorded");
     check_output_files({{"--json", a.json}, {"--trace", a.trace}, {"--wave", a.options.wave.path}},
                        {});
-    const auto product = make_gemm(a.size, chip, a.seed);
+    const auto product = make_gemm(a.size, chip, a.seed, a.plan);
     Progress progress("instructions");
     a.options.progress = [&](uint64_t done, uint64_t total) { progress.update(done, total); };
     const auto start = std::chrono::steady_clock::now();
@@ -136,6 +139,7 @@ void add_gemm_command(CLI::App& app, Action& action) {
             "firmware, matrices in device memory")
         ->check(CLI::IsMember({"first", "all"}))
         ->capture_default_str();
+    add_plan_option(*command, a->plan);
     add_rtl_options(*command, a->options.array);
     add_array_places(*command, a->options.rtl_arrays);
     add_wave_options(*command, a->options.wave);

@@ -199,7 +199,8 @@ compiler::Graph graph_of(const GemmSize& size, compiler::ElementType type,
 
 std::string GemmSize::to_string() const { return fmt::format("gemm {}x{}x{}", m, k, n); }
 
-GemmProduct make_gemm(const GemmSize& size, const arch::ChipConfig& chip, uint64_t seed) {
+GemmProduct make_gemm(const GemmSize& size, const arch::ChipConfig& chip, uint64_t seed,
+                      compiler::PlanMode plan) {
     check_sizes(size, chip);
     GemmProduct product;
     product.size = size;
@@ -211,7 +212,8 @@ GemmProduct make_gemm(const GemmSize& size, const arch::ChipConfig& chip, uint64
                         : graph_of(size, compiler::ElementType::kInt8, int8_weights(size, random));
     product.inputs = is_bf16 ? bytes_of(random_bf16(size_t{size.m} * size.k, random))
                              : random_bytes(size_t{size.m} * size.k, random);
-    product.program = compiler::compile(product.graph, chip, {.cores = 1, .dump = {}});
+    product.program =
+        compiler::compile(product.graph, chip, {.cores = 1, .plan = plan, .dump = {}});
     return product;
 }
 

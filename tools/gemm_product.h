@@ -11,6 +11,7 @@
 #include "arch/chip_config.h"
 #include "arch/program.h"
 #include "compiler/graph/graph.h"
+#include "compiler/plan/plan.h"
 
 namespace tandem::tools {
 
@@ -33,7 +34,8 @@ struct GemmProduct {
 
 /// Elements of the chip's array type. Throws UserError, before anything is made, when a matrix has
 /// no room in unified buffer, device or host memory.
-GemmProduct make_gemm(const GemmSize& size, const arch::ChipConfig& chip, uint64_t seed);
+GemmProduct make_gemm(const GemmSize& size, const arch::ChipConfig& chip, uint64_t seed,
+                      compiler::PlanMode plan = compiler::PlanMode::kSearch);
 
 /// C from the matrices alone.
 std::vector<uint8_t> plain_product(const GemmProduct& product);

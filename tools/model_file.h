@@ -10,12 +10,14 @@
 #include "arch/numerics.h"
 #include "arch/program.h"
 #include "compiler/graph/graph.h"
+#include "compiler/plan/plan.h"
 
 namespace tandem::tools {
 
 struct ModelOptions {
     uint32_t batch = 1;
     std::string rounding = "single";
+    compiler::PlanMode plan = compiler::PlanMode::kSearch;
 };
 
 numerics::Rounding rounding_of(const ModelOptions& options);

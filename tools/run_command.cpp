@@ -43,6 +43,7 @@ std::string rerun_command(const RunArguments& a, const run::RunResult& result) {
     if (a.samples.count != 0) text += fmt::format(" --count {}", a.samples.count);
     if (a.model_options.batch != 1) text += fmt::format(" --batch {}", a.model_options.batch);
     if (a.model_options.rounding != "single") text += " --rounding " + a.model_options.rounding;
+    text += plan_option(a.model_options.plan);
     if (a.samples.inputs.empty()) text += fmt::format(" --seed {}", a.seed);
     text += a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
     if (result.injected) text += " --inject '" + result.injected->to_string() + "'";
@@ -162,6 +163,7 @@ std::string rerun_of_graph(const RunArguments& a, bool functional) {
     if (!a.dtype.empty()) text += " --dtype " + a.dtype;
     if (a.model_options.batch != 1) text += fmt::format(" --batch {}", a.model_options.batch);
     if (a.model_options.rounding != "single") text += " --rounding " + a.model_options.rounding;
+    text += plan_option(a.model_options.plan);
     if (functional) text += fmt::format(" --seed {}", a.seed);
     if (!a.options.inject.empty()) text += " --inject '" + a.options.inject + "'";
     return text + a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
@@ -218,6 +220,7 @@ int run_graph(const CLI::App& command, const RunArguments& a, const arch::ChipCo
     g.options.divergence_wave = divergence_wave(a);
     g.how.batch = list ? 1 : a.model_options.batch;
     g.how.rounding = rounding_of(a.model_options);
+    g.how.plan = a.model_options.plan;
     g.how.seed = a.seed;
     g.rerun = rerun_of_graph(a, g.options.functional);
     check_output_files({{"--json", a.json}, {"--trace", a.trace}, {"--wave", a.options.wave.path}},
@@ -237,12 +240,13 @@ int run_model(const CLI::App& command, const RunArguments& a) {
     auto [graph, chip] = load_graph(a.model, a.chip.load(), a.model_options, a.dtype);
     if (list || !compiler::has_data(graph))
         return run_graph(command, a, chip, std::move(graph), list);
-    return run_network(
-        a, chip,
-        compiler::compile(
-            graph, chip,
-            {.batch = a.model_options.batch, .rounding = rounding_of(a.model_options), .dump = {}}),
-        &graph);
+    return run_network(a, chip,
+                       compiler::compile(graph, chip,
+                                         {.batch = a.model_options.batch,
+                                          .rounding = rounding_of(a.model_options),
+                                          .plan = a.model_options.plan,
+                                          .dump = {}}),
+                       &graph);
 }
 
 }  // namespace
@@ -292,6 +296,7 @@ void add_run_command(CLI::App& app, Action& action) {
                      "TFLite's convention for requantisation")
         ->check(CLI::IsMember({"single", "gemmlowp"}))
         ->capture_default_str();
+    add_plan_option(*command, a->model_options.plan);
     command->add_option("--batch", a->model_options.batch, "samples per inference")
         ->check(CLI::Range(1u, 65535u))
         ->capture_default_str();

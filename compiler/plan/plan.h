@@ -16,19 +16,9 @@
 
 #include "arch/chip_config.h"
 #include "compiler/lower/kernels.h"
+#include "compiler/plan/core_plan.h"
 
 namespace tandem::compiler {
-
-/// Half open.
-struct Range {
-    uint64_t begin = 0, end = 0;
-    uint64_t size() const { return end - begin; }
-    bool empty() const { return begin >= end; }
-    bool contains(const Range& other) const {
-        return other.empty() || (begin <= other.begin && other.end <= end);
-    }
-    bool operator==(const Range&) const = default;
-};
 
 /// Where a value lies between its kernels.
 struct ValuePlan {
@@ -39,44 +29,6 @@ struct ValuePlan {
     uint64_t memory_offset = 0;
     bool copied = false;       ///< of an output for the host that kernels read from there as well
     uint64_t host_offset = 0;  ///< among the graph's inputs, or its outputs
-};
-
-/// Some columns of a group: one weight tile wide.
-struct ColumnTile {
-    uint32_t group = 0;
-    uint32_t n_start = 0, n_len = 0;  ///< columns of the group
-    uint32_t first_tile = 0;          ///< its K tiles among those of the kernel
-    uint32_t k_tiles = 0;
-};
-
-/// Lines that are worked on at a time and the bytes of the input that they read.
-struct Chunk {
-    Range lines;
-    Range input;
-};
-
-/// How a kernel's operand comes into the buffer, or its result out of it.
-enum class Way : uint8_t {
-    kStays,   ///< it is, or stays, in the buffer
-    kWhole,   ///< all of the core's part at once
-    kChunks,  ///< chunk by chunk
-    kSlices,  ///< in: a wave's rows, some K tiles at a time
-    kWaves,   ///< out: each wave by itself
-};
-
-/// One core's share of a kernel, in lines: output rows of images, or what VectorWork says.
-struct CorePlan {
-    Range lines;
-    Range tiles;  ///< column tiles of a product
-    Way in = Way::kStays, out = Way::kStays;
-    std::vector<Chunk> chunks;  ///< of the whole share where nothing goes through in pieces
-    uint64_t slice_tiles = 0;   ///< K tiles of a slice
-    uint32_t block_rows = 0;    ///< most rows of a block
-    uint32_t in_area = 0, out_area = 0;    ///< addresses of what goes through
-    uint64_t in_piece = 0, out_piece = 0;  ///< bytes of one of the areas' places
-    std::vector<uint64_t> in_places;       ///< of each operand within a piece; of vector kernels
-    uint32_t scratch_area = 0;             ///< its address
-    uint64_t scratch_bytes = 0;            ///< for the longest chunk
 };
 
 struct KernelPlan {
@@ -103,7 +55,14 @@ struct Plan {
     uint64_t host_input_bytes = 0, host_output_bytes = 0;
 };
 
+/// How decisions are made.
+enum class PlanMode : uint8_t {
+    kSearch,  ///< the best of candidates, by a closed-form cost
+    kRules,   ///< fixed rules: on TPU v1 the program of 2015
+};
+
 struct PlanOptions {
+    PlanMode mode = PlanMode::kSearch;
     uint32_t cores = 1;        ///< of the chip, that take part
     uint64_t memory_base = 0;  ///< bytes of device memory in front of the data
     bool use_cmem = false;

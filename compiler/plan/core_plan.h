@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// How one core does its share of a kernel: which lines, in which chunks, blocks and areas.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace tandem::compiler {
+
+/// Half open.
+struct Range {
+    uint64_t begin = 0, end = 0;
+    uint64_t size() const { return end - begin; }
+    bool empty() const { return begin >= end; }
+    bool contains(const Range& other) const {
+        return other.empty() || (begin <= other.begin && other.end <= end);
+    }
+    bool operator==(const Range&) const = default;
+};
+
+/// Some columns of a group: one weight tile wide.
+struct ColumnTile {
+    uint32_t group = 0;
+    uint32_t n_start = 0, n_len = 0;  ///< columns of the group
+    uint32_t first_tile = 0;          ///< its K tiles among those of the kernel
+    uint32_t k_tiles = 0;
+};
+
+/// Lines that are worked on at a time and the bytes of the input that they read.
+struct Chunk {
+    Range lines;
+    Range input;
+};
+
+/// How a kernel's operand comes into the buffer, or its result out of it.
+enum class Way : uint8_t {
+    kStays,   ///< it is, or stays, in the buffer
+    kWhole,   ///< all of the core's part at once
+    kChunks,  ///< chunk by chunk
+    kSlices,  ///< in: a wave's rows, some K tiles at a time
+    kWaves,   ///< out: each wave by itself
+};
+
+/// One core's share of a kernel, in lines: output rows of images, or what VectorWork says.
+struct CorePlan {
+    Range lines;
+    Range tiles;  ///< column tiles of a product
+    Way in = Way::kStays, out = Way::kStays;
+    std::vector<Chunk> chunks;  ///< of the whole share where nothing goes through in pieces
+    uint64_t slice_tiles = 0;   ///< K tiles of a slice
+    uint32_t block_rows = 0;    ///< most rows of a block
+    uint32_t in_area = 0, out_area = 0;    ///< addresses of what goes through
+    uint64_t in_piece = 0, out_piece = 0;  ///< bytes of one of the areas' places
+    std::vector<uint64_t> in_places;       ///< of each operand within a piece; of vector kernels
+    uint32_t scratch_area = 0;             ///< its address
+    uint64_t scratch_bytes = 0;            ///< for the longest chunk
+};
+
+}  // namespace tandem::compiler
