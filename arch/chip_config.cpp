@@ -10,6 +10,13 @@
 #include "base/hash.h"
 
 namespace tandem::arch {
+
+uint64_t ChipConfig::cycles_in(uint64_t picoseconds) const {
+    constexpr uint64_t kPicosecondsPerSecond = 1'000'000'000'000;
+    const auto product = static_cast<unsigned __int128>(picoseconds) * clock_hz;
+    return static_cast<uint64_t>((product + kPicosecondsPerSecond - 1) / kPicosecondsPerSecond);
+}
+
 double ChipConfig::peak_ops_per_second() const {
     return 2.0 * arrays() * mxu.rows * mxu.cols * static_cast<double>(clock_hz);
 }

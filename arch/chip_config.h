@@ -3,6 +3,7 @@
 // its unit in the member's name here; chip_figures.h has the table of all figures.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -17,6 +18,8 @@ struct ChipConfig {
     std::string description;
     /// What a command line changed in the file's figures, as it was written: "mxu.count=2".
     std::vector<std::string> overrides;
+    /// Figures that neither file nor command line gives, so that they have their defaults.
+    std::vector<std::string> defaulted;
     uint64_t clock_hz = 0;
     uint32_t cores = 1;  ///< each with its own sequencer, units and unified buffer
 
@@ -49,7 +52,7 @@ struct ChipConfig {
         uint64_t latency_ps = 0;
         uint32_t channels = 1;              ///< a transfer uses all of them, in turns
         uint32_t channel_interleave = 256;  ///< bytes in one channel before the next one
-        uint32_t efficiency_percent = 100;  ///< of the peak, for reasons not modelled
+        uint32_t efficiency_percent = 90;   ///< of the peak, for reasons not modelled
         uint64_t refresh_interval_ps = 0;   ///< 0: no refresh
         uint64_t refresh_duration_ps = 0;   ///< in each interval the memory stands still
     } memory;                               ///< weight memory: DDR or HBM, shared by all cores
@@ -68,7 +71,12 @@ struct ChipConfig {
         /// a chain costs a pass of its own.
         bool fixed_pipeline = true;
         uint32_t transcendental_lanes = 0;  ///< elements per cycle of such a step; 0: as `lanes`
+        uint32_t drain_lanes = 0;           ///< of one array's drain; 0: as drain_lanes() says
     } vector;
+
+    struct Dma {
+        uint32_t in_flight = 1;  ///< transfers that an engine has under way at a time
+    } dma;                       ///< one engine inward and one outward per core
 
     struct Host {
         uint64_t bytes_per_second = 0;  ///< of the bus, each direction
@@ -82,9 +90,11 @@ struct ChipConfig {
         /// True: a layer's instructions are issued only after the layer before is finished (TPU
         /// v1's explicit synchronisation). False: units wait for each other, issue runs ahead.
         bool layer_sync = false;
-        uint32_t sync_cycles = 0;  ///< from the last flag of a synchronisation to the next issue
-        uint32_t cross_core_cycles = 0;  ///< from a raise to its visibility in another core
-    } sequencer;
+        uint64_t program_launch_ps = 0;  ///< from a program's start to the fetch of its first block
+        uint64_t kernel_launch_ps = 0;   ///< of an instruction `launch`
+        uint64_t sync_latency_ps = 0;    ///< from a synchronisation's last flag to the next issue
+        uint64_t cross_core_latency_ps = 0;  ///< from a raise to its visibility in another core
+    } sequencer;                             ///< times take whole cycles, see cycles_in()
 
     /// What publications say of the whole chip; 0: nothing published. Compared, never used.
     struct Published {
@@ -96,6 +106,15 @@ struct ChipConfig {
 
     uint64_t row_bytes() const { return mxu.row_bytes(); }
     uint64_t tile_bytes() const { return mxu.tile_bytes(); }
+    /// Whole cycles of the clock that a time takes, rounded up.
+    uint64_t cycles_in(uint64_t picoseconds) const;
+    uint64_t sync_cycles() const { return cycles_in(sequencer.sync_latency_ps); }
+    /// Lanes that the drain of one array takes, where nothing is said one for each column.
+    uint32_t drain_lanes() const {
+        return vector.drain_lanes != 0 ? vector.drain_lanes : std::min(mxu.cols, vector.lanes);
+    }
+    /// Drains that have lanes at the same time; each array has one at a time.
+    uint32_t drains_at_a_time() const { return std::max(1u, vector.lanes / drain_lanes()); }
     /// Arrays of the whole chip.
     uint32_t arrays() const { return cores * mxu.count; }
     /// Peak of the whole chip in operations per second; a multiply-accumulate counts as two.

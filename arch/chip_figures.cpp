@@ -58,6 +58,9 @@ constexpr ChipFigure kFigures[] = {
     {"vector.latency", kCycles, 1, 10000, kRequired, MEMBER(vector.latency_cycles), "from the last operand to the result in the buffer"},
     {"vector.fixed_pipeline", kPlain, 0, 0, kOptional, MEMBER(vector.fixed_pipeline), "a chain of operations costs one pass (v1); otherwise each of its steps does"},
     {"vector.transcendental_lanes", kPlain, 0, 65536, kOptional, MEMBER(vector.transcendental_lanes), "elements per cycle of a step such as exp_f, without fixed pipeline; 0: as vector.lanes"},
+    {"vector.drain_lanes", kPlain, 1, 65536, kOptional, MEMBER(vector.drain_lanes), "elements per cycle of the drain of one array; lanes / drain_lanes drains run at a time; none: mxu.cols, at most vector.lanes"},
+
+    {"dma.in_flight", kPlain, 1, 1024, kOptional, MEMBER(dma.in_flight), "transfers that a DMA engine has under way at a time; they retire in order"},
 
     {"host.bandwidth", kBytesPerSecond, kMega, 10 * kTera, kRequired, MEMBER(host.bytes_per_second), "of the bus, in each direction"},
     {"host.latency", kPicoseconds, 0, kMs, kRequired, MEMBER(host.latency_ps), "of one access over the bus"},
@@ -65,8 +68,10 @@ constexpr ChipFigure kFigures[] = {
 
     {"sequencer.queue_entries", kPlain, 1, 4096, kRequired, MEMBER(sequencer.queue_entries), "instructions in the queue of each unit"},
     {"sequencer.layer_sync", kPlain, 0, 0, kOptional, MEMBER(sequencer.layer_sync), "a layer is issued after the one before has finished (v1); otherwise issue runs ahead"},
-    {"sequencer.sync_latency", kCycles, 0, kMega, kOptional, MEMBER(sequencer.sync_cycles), "from the last flag of a synchronisation to the next issue"},
-    {"sequencer.cross_core_latency", kCycles, 0, kMega, kOptional, MEMBER(sequencer.cross_core_cycles), "from the raise of a flag to its visibility in another core"},
+    {"sequencer.program_launch", kPicoseconds, 0, kMs, kOptional, MEMBER(sequencer.program_launch_ps), "from the start of a program to the fetch of its first instruction, in every core"},
+    {"sequencer.kernel_launch", kPicoseconds, 0, kMs, kOptional, MEMBER(sequencer.kernel_launch_ps), "of an instruction `launch`, which stands before each kernel of a core; 0: there is none"},
+    {"sequencer.sync_latency", kPicoseconds, 0, kMs, kOptional, MEMBER(sequencer.sync_latency_ps), "from the last flag of a synchronisation to the next issue"},
+    {"sequencer.cross_core_latency", kPicoseconds, 0, kMs, kOptional, MEMBER(sequencer.cross_core_latency_ps), "from the raise of a flag to its visibility in another core"},
     {"sequencer.watchdog", kCycles, kKilo, kTera, kRequired, MEMBER(sequencer.watchdog_cycles), "a program that takes longer ends with an error"},
 
     {"published.peak", kOpsPerSecond, 1, kMega * kTera, kOptional, MEMBER(published.peak_ops_per_second), "of the whole chip; for comparison only"},

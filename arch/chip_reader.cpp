@@ -80,14 +80,18 @@ class ChipReader {
 
     void read(const ChipFigure& figure) {
         const auto said = said_.find(figure.path);
-        if (said == said_.end()) return refuse_if_needed(figure);
+        if (said == said_.end()) return leave_out(figure);
         const auto& [origin, where, text] = said->second;
         figure.read(chip_, text, [&](const std::string& expected, const std::string& found) {
             throw UserError(origin, where, expected, found);
         });
     }
 
-    /// The figure was left out.
+    void leave_out(const ChipFigure& figure) {
+        refuse_if_needed(figure);
+        if (!figure.is_only_compared()) chip_.defaulted.emplace_back(figure.path);
+    }
+
     void refuse_if_needed(const ChipFigure& figure) const {
         const auto section = sections_.find(figure.section());
         const bool of_file = section != sections_.end();

@@ -57,6 +57,41 @@ Breach refresh_ends_before_the_next(const ChipConfig& chip) {
              text(memory.refresh_duration_ps)}};
 }
 
+/// A port that cannot take an element in a cycle.
+Breach port_takes_an_element(const ChipConfig& chip, uint32_t width) {
+    const uint32_t least = element_bytes(chip.mxu.dtype);
+    if (width == 0 || width >= least) return {};
+    return {{fmt::format("at least one element of mxu.dtype {} ({} B/cycle)",
+                         to_string(chip.mxu.dtype), least),
+             fmt::format("{} B/cycle", width)}};
+}
+
+Breach read_port_takes_an_element(const ChipConfig& chip) {
+    return port_takes_an_element(chip, chip.buffer_ports.read_bytes_per_cycle);
+}
+
+Breach write_port_takes_an_element(const ChipConfig& chip) {
+    return port_takes_an_element(chip, chip.buffer_ports.write_bytes_per_cycle);
+}
+
+Breach drain_has_its_lanes(const ChipConfig& chip) {
+    if (chip.vector.drain_lanes <= chip.vector.lanes) return {};
+    return {{fmt::format("at most vector.lanes ({})", chip.vector.lanes),
+             fmt::format("{}", chip.vector.drain_lanes)}};
+}
+
+/// Nothing retires in such a time, so that another core would take it for the end.
+template <uint64_t ChipConfig::Sequencer::*time>
+Breach ends_before_the_watchdog(const ChipConfig& chip) {
+    const uint64_t cycles = chip.cycles_in(chip.sequencer.*time);
+    if (cycles < chip.sequencer.watchdog_cycles) return {};
+    return {
+        {fmt::format("less than sequencer.watchdog ({} cycles)", chip.sequencer.watchdog_cycles),
+         fmt::format("{} ({} cycles)",
+                     base::format_quantity(chip.sequencer.*time, base::Dimension::kPicoseconds),
+                     cycles)}};
+}
+
 /// A tile change takes as many cycles as the array has rows; with fewer activation rows at hand the
 /// array could never be kept busy.
 Breach buffer_holds_a_square(const ChipConfig& chip) {
@@ -74,6 +109,7 @@ Breach buffer_holds_a_square(const ChipConfig& chip) {
 }  // namespace
 
 std::span<const ChipRule> chip_rules() {
+    using Sequencer = ChipConfig::Sequencer;
     static const std::vector<ChipRule> rules = {
         {{"mxu.sum4", "mxu.dtype"}, sum4_is_of_bf16},
         {{"mxu.sum4", "mxu.pipeline"}, sum4_has_no_register_inside},
@@ -83,6 +119,17 @@ std::span<const ChipRule> chip_rules() {
         {{"memory.refresh_interval", "memory.refresh_duration"}, refresh_has_an_interval},
         {{"memory.refresh_duration", "memory.refresh_interval"}, refresh_ends_before_the_next},
         {{"unified_buffer", "mxu.rows", "mxu.dtype", "mxu.int8_rate"}, buffer_holds_a_square},
+        {{"buffer_ports.read", "mxu.dtype"}, read_port_takes_an_element},
+        {{"buffer_ports.write", "mxu.dtype"}, write_port_takes_an_element},
+        {{"vector.drain_lanes", "vector.lanes"}, drain_has_its_lanes},
+        {{"sequencer.program_launch", "sequencer.watchdog", "clock"},
+         ends_before_the_watchdog<&Sequencer::program_launch_ps>},
+        {{"sequencer.kernel_launch", "sequencer.watchdog", "clock"},
+         ends_before_the_watchdog<&Sequencer::kernel_launch_ps>},
+        {{"sequencer.sync_latency", "sequencer.watchdog", "clock"},
+         ends_before_the_watchdog<&Sequencer::sync_latency_ps>},
+        {{"sequencer.cross_core_latency", "sequencer.watchdog", "clock"},
+         ends_before_the_watchdog<&Sequencer::cross_core_latency_ps>},
     };
     return rules;
 }

@@ -97,7 +97,8 @@ std::string metadata(const Program& program) {
     for (const CoreProgram& core : program.cores) {
         auto& sources = cores.emplace_back(nlohmann::json::array());
         for (const auto& source : core.sources)
-            sources.push_back({source.node, source.m_start, source.n_start, source.k_start});
+            sources.push_back(
+                {source.node, source.round, source.m_start, source.n_start, source.k_start});
     }
     // Names come from other people's files and may be no UTF-8.
     return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -115,7 +116,8 @@ void read_metadata(const nlohmann::json& json, Program& program) {
         for (const auto& entry : json.at("sources").at(core))
             program.cores[core].sources.push_back(
                 {entry.at(0).get<int32_t>(), entry.at(1).get<uint32_t>(),
-                 entry.at(2).get<uint32_t>(), entry.at(3).get<uint32_t>()});
+                 entry.at(2).get<uint32_t>(), entry.at(3).get<uint32_t>(),
+                 entry.at(4).get<uint32_t>()});
 }
 
 std::vector<uint8_t> code_section(const Program& program) {

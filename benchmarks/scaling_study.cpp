@@ -152,7 +152,7 @@ deployment (Table 1 of isca17: MLPs 61 %, LSTMs 29 %, CNNs 5 %), evenly inside a
 to 100 % together; it is a mean of relative performances.
 
 )",
-                   chip_.sequencer.sync_cycles, chip_.buffer_ports.read_bytes_per_cycle,
+                   chip_.sync_cycles(), chip_.buffer_ports.read_bytes_per_cycle,
                    chip_.mxu.weight_fifo_tiles);
     }
 
@@ -225,7 +225,7 @@ often a tile is fetched, once for each half of the accumulators that a layer's r
         const double busy = cause("busy"), port = cause("wait_port");
         const double weights = cause("wait_weights") + cause("wait_shift");
         const Contents contents = contents_of(workloads_.at(application), side);
-        const double sync = static_cast<double>(contents.products * chip_.sequencer.sync_cycles);
+        const double sync = static_cast<double>(contents.products * chip_.sync_cycles());
         const auto tiles = static_cast<double>(contents.tiles);
         return {name,
                 application,
@@ -261,7 +261,7 @@ often a tile is fetched, once for each half of the accumulators that a layer's r
         const auto add = [&](const std::string& name, bool host, bool sync) {
             arch::ChipConfig before = chip_;
             if (host) before.host.bytes_per_second *= kFree;
-            if (sync) before.sequencer.sync_cycles = 0;
+            if (sync) before.sequencer.sync_latency_ps = 0;
             arch::ChipConfig after = before;
             after.memory.bytes_per_second = static_cast<uint64_t>(kGddr5BytesPerSecond);
             limits_.push_back(measure({name, ""}, after, run(before)));

@@ -97,14 +97,15 @@ std::string plan_text(const Planned& planned) {
                             value.resident ? fmt::format("in the buffer at {}", value.address)
                                            : fmt::format("in memory at {}", value.memory_offset));
     }
-    for (size_t k = 0; k < plan.kernels.size(); ++k)
-        for (size_t c = 0; c < plan.kernels[k].cores.size(); ++c) {
-            const CorePlan& share = plan.kernels[k].cores[c];
+    for (const auto& [k, round] : plan.visits)
+        for (uint32_t c = 0; c < plan.cores; ++c) {
+            const CorePlan& share = plan.kernels[k].share(c, round);
             if (share.chunks.empty()) continue;
             text += fmt::format(
-                "kernel #{} core {}: lines {} to {}, column tiles {} to {}, {} chunk{}, in {}, "
+                "kernel #{} round {} core {}: lines {} to {}, column tiles {} to {}, {} chunk{}, "
+                "in {}, "
                 "out {}, blocks of {} rows\n",
-                planned.kernels.kernels[k].index, c, share.lines.begin, share.lines.end,
+                planned.kernels.kernels[k].index, round, c, share.lines.begin, share.lines.end,
                 share.tiles.begin, share.tiles.end, share.chunks.size(),
                 share.chunks.size() == 1 ? "" : "s", name_of(share.in), name_of(share.out),
                 share.block_rows);

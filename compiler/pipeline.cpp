@@ -24,6 +24,7 @@ Planned plan_graph(const Graph& graph, const arch::ChipConfig& chip,
     dump("kernels.txt", [&] { return kernels_text(planned.kernels); });
     PlanOptions how;
     how.mode = options.plan;
+    how.rounds = options.rounds;
     how.cores = options.cores == 0 ? chip.cores : options.cores;
     how.use_cmem = options.use_cmem;
     how.memory_base = kStreamDataBase;
@@ -40,15 +41,18 @@ class ImageBuilder {
     ImageBuilder(const Planned& planned, arch::Program& program)
         : planned_(planned), program_(program) {
         program_.cores.resize(planned.plan.cores);
-        last_writers_.resize(planned.plan.cores,
-                             std::vector<std::optional<uint32_t>>(planned.kernels.values.size()));
+        last_writers_.resize(planned.plan.cores);
+        for (auto& of_core : last_writers_) of_core.resize(planned.kernels.values.size());
     }
 
     void add(uint32_t core, const isa::Words& words, const Step& step) {
         arch::CoreProgram& program = program_.cores[core];
         if (completes(step)) {
             const auto& kernel = planned_.kernels.kernels[static_cast<size_t>(step.source.node)];
-            last_writers_[core][kernel.output] = static_cast<uint32_t>(program.instructions.size());
+            const uint32_t round = step.source.round % planned_.plan.values[kernel.output].rounds;
+            auto& last = last_writers_[core][kernel.output];
+            last.resize(planned_.plan.values[kernel.output].rounds);
+            last[round] = static_cast<uint32_t>(program.instructions.size());
         }
         program.instructions.push_back(words);
         program.sources.push_back(step.source);
@@ -95,21 +99,23 @@ class ImageBuilder {
         node.output_address = node.place == Place::kBuffer   ? plan.address
                               : node.place == Place::kMemory ? plan.memory_offset
                                                              : plan.host_offset;
-        for (uint32_t core = 0; core < program_.cores.size(); ++core) {
-            const auto& last = last_writers_[core][id];
-            if (!last) continue;
-            arch::NodePart part{.core = core, .last_instruction = *last};
-            if (node.place == Place::kBuffer) {
-                part.offset = plan.parts[core].begin;
-                part.bytes = plan.parts[core].size();
+        for (uint32_t core = 0; core < program_.cores.size(); ++core)
+            for (uint32_t round = 0; round < last_writers_[core][id].size(); ++round) {
+                const auto& last = last_writers_[core][id][round];
+                if (!last) continue;
+                arch::NodePart part{.core = core, .last_instruction = *last};
+                if (node.place == Place::kBuffer) {
+                    part.offset = plan.part(core, round).begin;
+                    part.bytes = plan.part(core, round).size();
+                }
+                node.parts.push_back(part);
             }
-            node.parts.push_back(part);
-        }
     }
 
     const Planned& planned_;
     arch::Program& program_;
-    std::vector<std::vector<std::optional<uint32_t>>> last_writers_;  ///< by core and value
+    /// By core, value and the value's rounds.
+    std::vector<std::vector<std::vector<std::optional<uint32_t>>>> last_writers_;
 };
 
 std::vector<arch::ProgramTensor> describe_tensors(const Graph& graph, uint32_t batch,

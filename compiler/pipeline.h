@@ -32,6 +32,7 @@ struct CompileOptions {
     /// Weights may lie in CMEM; not those of an image, which firmware loads into device memory.
     bool use_cmem = true;
     PlanMode plan = PlanMode::kSearch;
+    uint32_t rounds = 0;  ///< PlanOptions::rounds
     Dump dump;
 };
 

@@ -15,10 +15,11 @@ namespace tandem::engine {
 
 struct VectorTiming {
     arch::ChipConfig::Vector unit;
+    uint32_t drain_lanes = unit.lanes;  ///< that the drain of one array takes
 
     /// Cycles between accumulator rows of `cols` used columns.
     constexpr uint32_t drain_interval(uint32_t cols) const {
-        return static_cast<uint32_t>(base::divide_up(cols, unit.lanes));
+        return static_cast<uint32_t>(base::divide_up(cols, drain_lanes));
     }
 
     uint64_t map(const isa::Map& op, const arch::VectorState& state) const;

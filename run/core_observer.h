@@ -29,8 +29,10 @@ class CoreObserver : public sim::ChipObserver {
             watchers_.wave.on_start(index, program_.source(index).node, start);
     }
     void on_retire(isa::Unit unit, uint32_t index, sim::Cycle start, sim::Cycle end) override {
-        const int32_t node = program_.source(index).node;
-        watchers_.layers.retired(core_, node, end);
+        const arch::InstructionSource source = program_.source(index);
+        const int32_t node = source.node;
+        watchers_.layers.retired(node, source.round,
+                                 unit == isa::Unit::kMxu || unit == isa::Unit::kVector, end);
         if (core_ == watchers_.wave_core && watchers_.wave.active())
             watchers_.wave.on_retire(index, node, end);
         if (watchers_.timeline.open())

@@ -57,6 +57,7 @@ class GraphRun {
                 .rounding = how.rounding,
                 .cores = how.cores,
                 .plan = how.plan,
+                .rounds = how.rounds,
                 .dump = {}};
     }
 

@@ -19,6 +19,7 @@ struct GraphOptions {
     uint32_t cores = 0;  ///< that share the work; 0: all
     uint64_t seed = 0;   ///< of bytes that the graph does not have
     compiler::PlanMode plan = compiler::PlanMode::kSearch;
+    uint32_t rounds = 0;  ///< compiler::PlanOptions
 };
 
 /// A tensor as the chip has left it: a graph output, or what an EDGE has taken the place of.

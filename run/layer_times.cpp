@@ -6,23 +6,22 @@
 
 namespace tandem::run {
 
-LayerTimes::LayerTimes(size_t nodes, size_t cores)
-    : nodes_(nodes), ends_(nodes * cores), cycles_(nodes) {}
+LayerTimes::LayerTimes(size_t nodes) : nodes_(nodes), cycles_(nodes) {}
 
 void LayerTimes::finish_run(sim::Cycle end) {
-    if (nodes_ == 0) return;
     sim::Cycle before = 0;
-    for (size_t node = 0; node < nodes_; ++node) {
-        sim::Cycle own = before;
-        for (size_t at = node; at < ends_.size(); at += nodes_) own = std::max(own, ends_[at]);
-        if (node + 1 == nodes_) own = std::max(own, end);
-        if (before == 0 && own != 0)
+    for (size_t i = 0; i < order_.size(); ++i) {
+        const size_t node = order_[i] % nodes_;
+        sim::Cycle own = std::max(before, ends_[order_[i]].end);
+        if (i + 1 == order_.size()) own = std::max(own, end);
+        if (i == 0)
             first_ = node;
         else
             cycles_[node] += own - before;
         before = own;
     }
-    std::fill(ends_.begin(), ends_.end(), 0);
+    ends_.clear();
+    order_.clear();
 }
 
 std::vector<uint64_t> LayerTimes::cycles(uint64_t total) const {

@@ -24,7 +24,7 @@ Machine::Machine(const arch::ChipConfig& config, const RunOptions& options, Setu
                              static_cast<uint32_t>(chip().core().arrays()), "--rtl-arrays");
     probes_ = std::make_unique<ChipProbes>(chip());
     engines_.set_probes([this](uint32_t core) { return probes_->list(core); });
-    layers_ = std::make_unique<LayerTimes>(nodes_.size(), chip().cores());
+    layers_ = std::make_unique<LayerTimes>(nodes_.size());
     views_.resize(chip().cores());
 }
 

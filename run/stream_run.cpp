@@ -35,9 +35,9 @@ class EdgeObserver final : public CoreObserver {
     void on_retire(isa::Unit unit, uint32_t index, sim::Cycle start, sim::Cycle end) override {
         CoreObserver::on_retire(unit, index, start, end);
         if (unit != isa::Unit::kVector) return;
-        const int32_t node = program_.source(index).node;
+        const arch::InstructionSource source = program_.source(index);
         for (const EdgeBytes* edge : edges_)
-            if (edge->node == node) take_place(*edge);
+            if (edge->node == source.node && edge->round == source.round) take_place(*edge);
     }
     std::vector<TakenBytes>& taken() { return taken_; }
 

@@ -2,6 +2,7 @@
 // tandem chips: what is shipped, and its key figures, beside what is published about it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -39,13 +40,17 @@ void list() {
 
 void line(std::string_view key, const std::string& value, std::string_view text = "") {
     fmt::print("{}\n", text.empty() ? fmt::format("  {:<30}{}", key, value)
-                                    : fmt::format("  {:<30}{:<18}{}", key, value, text));
+                                    : fmt::format("  {:<30}{:<22}{}", key, value, text));
 }
 
+/// With a mark where neither file nor command line gives the figure.
 void show_figures(const ChipConfig& chip) {
-    for (const arch::ChipFigure& figure : arch::chip_figures())
-        if (!figure.is_text() && !figure.is_only_compared())
-            line(figure.path, figure.written(chip), figure.text);
+    for (const arch::ChipFigure& figure : arch::chip_figures()) {
+        if (figure.is_text() || figure.is_only_compared()) continue;
+        const bool left_out =
+            std::ranges::find(chip.defaulted, figure.path) != chip.defaulted.end();
+        line(figure.path, figure.written(chip) + (left_out ? " (default)" : ""), figure.text);
+    }
 }
 
 /// What is published, in parentheses, or nothing.
@@ -128,6 +133,7 @@ json chip_json(const ChipConfig& chip) {
         section[key] = figure_json(figure, chip);
     }
     out["overrides"] = chip.overrides;
+    out["defaulted"] = chip.defaulted;
     out["arrays"] = chip.arrays();
     out["peak_ops_per_second"] = chip.peak_ops_per_second();
     const auto int8 = arch::for_dtype(chip, arch::Dtype::kInt8);

@@ -10,10 +10,10 @@
 
 namespace tandem::isa {
 
-inline constexpr uint32_t kVersion = 3;
+inline constexpr uint32_t kVersion = 4;
 inline constexpr uint32_t kFlagCount = 256;  ///< flag 0 means none
 inline constexpr uint32_t kScalarRegisters = 16;  ///< register 0 is always zero
-inline constexpr uint64_t kHash = 0x405e1757eb19ac52;  ///< of isa.yaml and registers.yaml
+inline constexpr uint64_t kHash = 0x01f9b2f2b3248179;  ///< of isa.yaml and registers.yaml
 
 enum class Unit : uint8_t {
     kSequencer,  ///< fetches, runs scalar instructions itself, hands the others to the queue of their unit
@@ -39,6 +39,7 @@ enum class Opcode : uint8_t {
     kAddScalar = 0x03,
     kBranchNonzero = 0x04,
     kFence = 0x05,
+    kLaunch = 0x06,
     kReadHost = 0x10,
     kReadMemory = 0x11,
     kWriteHost = 0x18,
@@ -280,6 +281,32 @@ inline Fence Fence::decode(const Words& words) {
     value.header = header_of(words);
     value.unit = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
     value.mxu = static_cast<uint8_t>(get(words, {1, 20, 4, false}));
+    return value;
+}
+
+/// Starts a kernel: takes the chip's sequencer.kernel_launch, at least one cycle, after its wait flags; raises its signal flags, does nothing else.
+struct Launch {
+    static constexpr Opcode kOpcode = Opcode::kLaunch;
+    static constexpr Unit kUnit = Unit::kSequencer;
+    Header header;
+    Words encode() const;
+    static Launch decode(const Words& words);
+};
+
+inline Words Launch::encode() const {
+    Words words{};
+    words[0] = static_cast<uint32_t>(kOpcode);
+    put(words, {0, 8, 8, false}, header.wait_a, "header.wait_a");
+    put(words, {0, 16, 8, false}, header.wait_b, "header.wait_b");
+    put(words, {1, 0, 8, false}, header.signal_a, "header.signal_a");
+    put(words, {1, 8, 8, false}, header.signal_b, "header.signal_b");
+    put(words, {0, 24, 5, false}, header.core, "header.core");
+    return words;
+}
+
+inline Launch Launch::decode(const Words& words) {
+    Launch value;
+    value.header = header_of(words);
     return value;
 }
 
@@ -1547,13 +1574,14 @@ inline constexpr FieldInfo kMoveFields[] = {
     {"gather", {1, 19, 1, false}, ""},
 };
 
-inline constexpr std::array<InstructionInfo, 24> kInstructions = {{
+inline constexpr std::array<InstructionInfo, 25> kInstructions = {{
     {"nop", Opcode::kNop, Unit::kSequencer, nullptr, 0},
     {"halt", Opcode::kHalt, Unit::kSequencer, nullptr, 0},
     {"set_scalar", Opcode::kSetScalar, Unit::kSequencer, kSetScalarFields, 2},
     {"add_scalar", Opcode::kAddScalar, Unit::kSequencer, kAddScalarFields, 3},
     {"branch_nonzero", Opcode::kBranchNonzero, Unit::kSequencer, kBranchNonzeroFields, 2},
     {"fence", Opcode::kFence, Unit::kSequencer, kFenceFields, 2},
+    {"launch", Opcode::kLaunch, Unit::kSequencer, nullptr, 0},
     {"read_host", Opcode::kReadHost, Unit::kDmaIn, kReadHostFields, 9},
     {"read_memory", Opcode::kReadMemory, Unit::kDmaIn, kReadMemoryFields, 9},
     {"write_host", Opcode::kWriteHost, Unit::kDmaOut, kWriteHostFields, 9},

@@ -3,7 +3,7 @@
 #pragma once
 
 #define TANDEM_REGISTERS_VERSION 3u
-#define TANDEM_ISA_VERSION 3u
+#define TANDEM_ISA_VERSION 4u
 #define TANDEM_INSTRUCTION_BYTES 32u
 
 #define TANDEM_REG_ID 0x000u /* ro: the letters TNDM */

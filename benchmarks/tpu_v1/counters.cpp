@@ -16,10 +16,9 @@ namespace {
 uint64_t dependency_cycles(const workload::Layer& layer, const arch::ChipConfig& chip) {
     if (layer.m == 0)
         return base::divide_up(layer.elements * layer.passes, chip.vector.lanes) +
-               chip.vector.latency_cycles + chip.sequencer.sync_cycles;
+               chip.vector.latency_cycles + chip.sync_cycles();
     const uint64_t blocks = base::divide_up(layer.m, chip.mxu.accumulator_rows / 2);
-    return chip.mxu.rows + chip.mxu.cols + 1 + layer.m / blocks * layer.passes +
-           chip.sequencer.sync_cycles;
+    return chip.mxu.rows + chip.mxu.cols + 1 + layer.m / blocks * layer.passes + chip.sync_cycles();
 }
 
 }  // namespace

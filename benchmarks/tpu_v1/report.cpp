@@ -125,7 +125,7 @@ nlohmann::json to_json(const Comparison& comparison) {
     const SyncDerivation sync = derive_sync_latency(comparison.chip);
     json["sync_latency"] = {{"median_raw_cycles_per_layer", sync.median},
                             {"derived", sync.sync_latency},
-                            {"chip", comparison.chip.sequencer.sync_cycles}};
+                            {"chip", comparison.chip.sync_cycles()}};
     json["paper"] = paper_json();
     json["variants"] = variants_json(comparison.chip_variants);
     for (auto& variant : variants_json(comparison.workload_variants))

@@ -128,10 +128,10 @@ std::string sync_section(const Comparison& comparison) {
                "largest also with the {} of our run ({:.0f}), and the median stays. CNN0's figure "
                "says that {} is too much for it.",
                sync.median, sync.drain, sync.activation, sync.sync_latency,
-               comparison.chip.sequencer.sync_cycles, grouped(comparison.shipped[kCnn1].cycles()),
+               comparison.chip.sync_cycles(), grouped(comparison.shipped[kCnn1].cycles()),
                kPaper[kCnn1].rows[kRaw] / 100 * comparison.shipped[kCnn1].cycles() /
                    kPaper[kCnn1].layers(),
-               comparison.chip.sequencer.sync_cycles));
+               comparison.chip.sync_cycles()));
 }
 
 }  // namespace tandem::tpu_v1

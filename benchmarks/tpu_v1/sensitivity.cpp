@@ -182,15 +182,19 @@ bool same(const Workload& a, const Workload& b) {
 
 }  // namespace
 
+void set_sync_cycles(arch::ChipConfig& chip, uint64_t cycles) {
+    chip.sequencer.sync_latency_ps = cycles * 1'000'000'000'000 / chip.clock_hz;
+}
+
 std::vector<Variant> chip_variants() {
     std::vector<Variant> all;
     for (const uint32_t cycles : {0u, 1250u, 2000u, 3000u, 5000u})
         all.push_back(with(fmt::format("sync_latency {} cycles", cycles),
-                           [=](ChipConfig& c) { c.sequencer.sync_cycles = cycles; }));
+                           [=](ChipConfig& c) { set_sync_cycles(c, cycles); }));
     all.push_back(with(kNoLayerSync, [](ChipConfig& c) { c.sequencer.layer_sync = false; }));
     all.push_back(with("layer_sync off, sync_latency 0", [](ChipConfig& c) {
         c.sequencer.layer_sync = false;
-        c.sequencer.sync_cycles = 0;
+        c.sequencer.sync_latency_ps = 0;
     }));
     all.push_back(with("memory 30 GiB/s (label in Figure 1)",
                        [](ChipConfig& c) { c.memory.bytes_per_second = 30 * kGi; }));

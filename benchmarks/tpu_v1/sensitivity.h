@@ -20,6 +20,9 @@ struct Variant {
 inline constexpr const char* kNoLayerSync = "layer_sync off";
 inline constexpr const char* kNoSync = "sync_latency 0 cycles";
 
+/// As sync_latency, the time of so many cycles of this chip.
+void set_sync_cycles(arch::ChipConfig& chip, uint64_t cycles);
+
 /// Of the chip file, then of the application files.
 std::vector<Variant> chip_variants();
 std::vector<Variant> workload_variants();

@@ -27,6 +27,7 @@ Step CoreEmitter::step(isa::Unit unit, int32_t node, uint32_t array) const {
     Step step;
     step.place = {core_, unit, array};
     step.source.node = node;
+    step.source.round = visit.round;
     return step;
 }
 
@@ -39,10 +40,18 @@ void CoreEmitter::begin_program() {
     }
     for (const ValueId id : graph_.inputs)
         if (plan_.values[id].resident && graph_.values[id].home == Memory::kHost)
-            load_in_pieces(id, plan_.values[id].parts[core_], plan_.values[id].address, -1);
+            for (uint32_t round = 0; round < plan_.values[id].places; ++round)
+                load_input(id, round, -1);
 }
 
-void CoreEmitter::begin_kernel(size_t k) {
+void CoreEmitter::load_input(ValueId id, uint32_t round, int32_t node) {
+    const ValuePlan& plan = plan_.values[id];
+    if (round < plan.rounds)
+        load_in_pieces(id, plan.part(core_, round), plan.address_in(round), node);
+}
+
+void CoreEmitter::begin_visit() {
+    const size_t k = visit.kernel;
     for (; params_loaded_ < graph_.kernels.size() && params_loaded_ <= k + plan_.prefetch_kernels;
          ++params_loaded_) {
         const KernelPlan& owner = plan_.kernels[params_loaded_];
@@ -51,17 +60,14 @@ void CoreEmitter::begin_kernel(size_t k) {
     }
     for (const ValueId id : graph_.kernels[k].inputs) {
         const Value& value = graph_.values[id];
-        if (!value.is_input || value.home != Memory::kDevice || !plan_.values[id].resident)
-            continue;
-        const bool first =
-            std::none_of(graph_.kernels.begin(), graph_.kernels.begin() + static_cast<ptrdiff_t>(k),
-                         [&](const Kernel& other) {
-                             return std::find(other.inputs.begin(), other.inputs.end(), id) !=
-                                    other.inputs.end();
-                         });
-        if (first)
-            load_in_pieces(id, plan_.values[id].parts[core_], plan_.values[id].address,
-                           static_cast<int32_t>(k));
+        const ValuePlan& plan = plan_.values[id];
+        if (!value.is_input || !plan.resident || plan.first_reader != k) continue;
+        const auto node = static_cast<int32_t>(k);
+        // The first places' rounds of what the host gives are on their way.
+        if (value.home == Memory::kDevice && visit.round == 0)
+            for (uint32_t round = 0; round < plan.places; ++round) load_input(id, round, node);
+        if (visit.round != 0 && plan.rounds > 1)
+            load_input(id, visit.round + plan.places - 1, node);
     }
 }
 
@@ -204,12 +210,14 @@ void CoreEmitter::store_in_pieces(ValueId value, const Range& range, uint32_t ad
 
 uint32_t CoreEmitter::address_of(ValueId value, uint64_t byte) const {
     const ValuePlan& plan = plan_.values[value];
-    return static_cast<uint32_t>(plan.address + (byte - plan.parts[core_].begin));
+    return static_cast<uint32_t>(plan.address_in(visit.round) +
+                                 (byte - plan.part(core_, visit.round).begin));
 }
 
 Access CoreEmitter::part(ValueId value, bool writes) const {
     const ValuePlan& plan = plan_.values[value];
-    if (plan.resident) return buffer(plan.address, plan.parts[core_].size(), writes);
+    if (plan.resident)
+        return buffer(plan.address_in(visit.round), plan.part(core_, visit.round).size(), writes);
     if (graph_.values[value].is_input) return buffer(0, 0);  // nothing writes it
     return {{Space::Kind::kMemory, 0, 0},
             plan.memory_offset,

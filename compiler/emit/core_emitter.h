@@ -44,7 +44,9 @@ class CoreEmitter {
     const Plan& plan() const { return plan_; }
     const arch::ChipConfig& chip() const { return chip_; }
     const Kernel& kernel(size_t k) const { return graph_.kernels[k]; }
-    const CorePlan& share(size_t k) const { return plan_.kernels[k].cores[core_]; }
+    const CorePlan& share(const Visit& visit) const {
+        return plan_.kernels[visit.kernel].share(core_, visit.round);
+    }
     uint32_t core() const { return core_; }
     bool layer_sync() const { return chip_.sequencer.layer_sync; }
 
@@ -63,8 +65,11 @@ class CoreEmitter {
 
     /// Loads what stays from the start on: parameters, then inputs.
     void begin_program();
-    /// Parameters of this kernel and of some behind it; inputs that are used here first.
-    void begin_kernel(size_t k);
+    /// The visit that is being emitted.
+    Visit visit;
+    /// In the first round parameters of its kernel and of some behind it; inputs that are used here
+    /// first, of rounds one ahead.
+    void begin_visit();
     /// From where the value lies. In one transfer.
     void load(const Transfer& transfer, int32_t node);
     void store(const Transfer& transfer, int32_t node);
@@ -97,9 +102,10 @@ class CoreEmitter {
     const isa::Geometry& window_in_use() const { return *window_; }
     /// The accumulators are used in turns, so that a block is drained while others are computed.
     uint32_t take_accumulators(uint32_t array, uint32_t rows);
-    /// Weights of the first wave of this kernel have been asked for.
-    std::optional<size_t> fetched_ahead;
-    bool runs_again = false;  ///< the kernel that is being emitted: a time step follows
+    /// The visit behind the one that is being emitted: its kernel's next time step, or another.
+    std::optional<Visit> next_visit;
+    /// Weights of the first wave of this visit have been asked for.
+    std::optional<Visit> fetched_ahead;
 
   private:
     struct Far {
@@ -110,6 +116,8 @@ class CoreEmitter {
     Far far(const Transfer& transfer, bool writes) const;
     void transfer(const Transfer& transfer, bool in, int32_t node);
     void move(const Transfer& transfer, bool in, int32_t node);
+    /// A round of a graph input that stays.
+    void load_input(ValueId value, uint32_t round, int32_t node);
     void load_params(uint64_t offset, uint64_t bytes, uint32_t address, int32_t node);
     uint64_t pieces_of(uint64_t bytes, bool host) const;
     uint64_t stated_bytes(ValueId value, uint64_t bytes) const;

@@ -16,7 +16,7 @@ Emitter::Emitter(const KernelGraph& graph, const Plan& plan, const arch::ChipCon
 
 bool Emitter::advance() {
     if (halted_) return false;
-    if (kernel_ < graph_.kernels.size()) {
+    if (visit_ < plan_.visits.size()) {
         try {
             return emit_some();
         } catch (const std::out_of_range& error) {
@@ -51,7 +51,7 @@ bool Emitter::emit_some() {
 }
 
 bool Emitter::has_work(const CoreEmitter& core) const {
-    return kernel().is_edge() || !core.share(kernel_).chunks.empty();
+    return kernel().is_edge() || !core.share(visit()).chunks.empty();
 }
 
 void Emitter::begin() {
@@ -63,21 +63,31 @@ void Emitter::begin() {
         if (kernel().is_edge())
             edge(*cores_[c]);
         else if (kernel().matmul() != nullptr)
-            work_[c].emplace<MatmulEmitter>(*cores_[c], kernel_);
+            work_[c].emplace<MatmulEmitter>(*cores_[c], visit());
         else
-            work_[c].emplace<VectorEmitter>(*cores_[c], kernel_);
+            work_[c].emplace<VectorEmitter>(*cores_[c], visit());
     }
 }
 
 /// With a synchronisation between layers: nothing of the kernel but its parameters and the inputs
 /// that come from outside is issued before what it needs is there.
 void Emitter::begin(CoreEmitter& core) {
-    const auto node = static_cast<int32_t>(kernel_);
-    if (repeat_ == 0) core.begin_kernel(kernel_);
-    core.runs_again = repeat_ + 1 < kernel().repeat;
+    const int32_t node = this->node();
+    core.visit = visit();
+    core.next_visit.reset();
+    if (repeat_ + 1 < kernel().repeat)
+        core.next_visit = visit();
+    else if (visit_ + 1 < plan_.visits.size())
+        core.next_visit = plan_.visits[visit_ + 1];
+    if (!kernel().is_edge() && core.chip().sequencer.kernel_launch_ps != 0) {
+        Step launch = core.step(isa::Unit::kSequencer, node);
+        launch.words = isa::Launch{}.encode();
+        core.add(launch);
+    }
+    if (repeat_ == 0) core.begin_visit();
     if (core.layer_sync() && !kernel().is_edge()) {
         // Only the first weights of all are under way while the inputs come.
-        if (core.written.empty()) MatmulEmitter::fetch_first_wave(core, kernel_);
+        if (core.written.empty()) MatmulEmitter::fetch_first_wave(core, visit());
         std::vector<Access> reads = core.written;
         for (const ValueId id : kernel().inputs)
             if (plan_.values[id].resident) reads.push_back(core.part(id));
@@ -91,7 +101,7 @@ void Emitter::begin(CoreEmitter& core) {
 /// Its values come from elsewhere; a fence of the vector unit stands for it, behind the layer
 /// before it and ahead of the one that reads them.
 void Emitter::edge(CoreEmitter& core) {
-    const auto node = static_cast<int32_t>(kernel_);
+    const int32_t node = this->node();
     const ValueId in = kernel().inputs[0], out = kernel().output;
     Step step = core.step(isa::Unit::kVector, node);
     isa::Fence fence;
@@ -110,19 +120,19 @@ void Emitter::end() {
     begun_ = false;
     if (++repeat_ < kernel().repeat) return;
     repeat_ = 0;
-    ++kernel_;
+    ++visit_;
 }
 
 void Emitter::end(CoreEmitter& core) {
-    const auto node = static_cast<int32_t>(kernel_);
+    const int32_t node = this->node();
     const ValueId out = kernel().output;
-    const CorePlan& share = core.share(kernel_);
+    const CorePlan& share = core.share(visit());
     if (share.out == Way::kStays) {
         core.written = {core.part(out)};
         if (!graph_.values[out].is_output || repeat_ + 1 < kernel().repeat) return;
         if (core.layer_sync()) core.barrier(core.written, node);
-        core.store_in_pieces(out, plan_.values[out].parts[core.core()], plan_.values[out].address,
-                             node);
+        const Range made = output_of_lines(kernel(), graph_, share.lines);
+        core.store_in_pieces(out, made, core.address_of(out, made.begin), node);
         return;
     }
     // The areas of what leaves: whoever reads them waits for all that was written there.
@@ -134,12 +144,13 @@ void Emitter::end(CoreEmitter& core) {
 
 uint64_t Emitter::work() const {
     uint64_t work = 0;
-    for (size_t k = 0; k < graph_.kernels.size(); ++k) {
-        const CorePlan& share = cores_.front()->share(k);
-        const MatmulWork* matmul = graph_.kernels[k].matmul();
+    for (const Visit& visit : plan_.visits) {
+        const CorePlan& share = cores_.front()->share(visit);
+        const Kernel& kernel = graph_.kernels[visit.kernel];
+        const MatmulWork* matmul = kernel.matmul();
         for (const Chunk& chunk : share.chunks) {
             const uint64_t rows = matmul == nullptr ? 0 : chunk.lines.size() * matmul->window.out_w;
-            work += graph_.kernels[k].repeat *
+            work += kernel.repeat *
                     (matmul == nullptr ? 1
                                        : waves(row_blocks(rows, share.tiles.size(),
                                                           share.block_rows, cores_.front()->chip()),

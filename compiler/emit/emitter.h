@@ -31,7 +31,9 @@ class Emitter {
   private:
     using Work = std::variant<std::monostate, MatmulEmitter, VectorEmitter>;
 
-    const Kernel& kernel() const { return graph_.kernels[kernel_]; }
+    const Kernel& kernel() const { return graph_.kernels[visit().kernel]; }
+    const Visit& visit() const { return plan_.visits[visit_]; }
+    int32_t node() const { return static_cast<int32_t>(visit().kernel); }
     void begin();
     void begin(CoreEmitter& core);
     void end();
@@ -44,7 +46,7 @@ class Emitter {
     const Plan& plan_;
     std::vector<std::unique_ptr<CoreEmitter>> cores_;
     std::vector<Work> work_;
-    size_t kernel_ = 0;
+    size_t visit_ = 0;  ///< among the plan's
     uint64_t repeat_ = 0;
     bool begun_ = false, started_ = false, halted_ = false;
     uint64_t work_done_ = 0;

@@ -16,27 +16,27 @@ constexpr uint32_t kMostParts = 4, kLeastPartRows = 64;
 
 }  // namespace
 
-MatmulEmitter::MatmulEmitter(CoreEmitter& core, size_t kernel)
+MatmulEmitter::MatmulEmitter(CoreEmitter& core, const Visit& visit)
     : core_(core),
-      index_(kernel),
-      kernel_(core.kernel(kernel)),
-      plan_(core.plan().kernels[kernel]),
-      share_(core.share(kernel)),
+      visit_(visit),
+      kernel_(core.kernel(visit.kernel)),
+      plan_(core.plan().kernels[visit.kernel]),
+      share_(core.share(visit)),
       chip_(core.chip()) {}
 
-void MatmulEmitter::fetch_first_wave(CoreEmitter& core, size_t kernel) {
-    if (core.kernel(kernel).matmul() == nullptr || core.fetched_ahead == kernel) return;
-    MatmulEmitter emitter(core, kernel);
+void MatmulEmitter::fetch_first_wave(CoreEmitter& core, const Visit& visit) {
+    if (core.kernel(visit.kernel).matmul() == nullptr || core.fetched_ahead == visit) return;
+    MatmulEmitter emitter(core, visit);
     if (emitter.share_.chunks.empty()) return;
     emitter.fetch(emitter.wave_at(0));
-    core.fetched_ahead = kernel;
+    core.fetched_ahead = visit;
 }
 
 bool MatmulEmitter::advance() {
     if (chunk_ >= share_.chunks.size()) return false;
     if (wave_ == 0) begin_chunk();
     Wave wave = wave_at(wave_);
-    if (waves_done_ == 0 && core_.fetched_ahead != index_) fetch(wave);
+    if (waves_done_ == 0 && core_.fetched_ahead != visit_) fetch(wave);
     if (waves_done_ == 0) core_.fetched_ahead.reset();
     fetch_next();
     multiply(wave);
@@ -186,9 +186,7 @@ void MatmulEmitter::fetch_next() {
         --chunk_;
         return;
     }
-    const size_t next = core_.runs_again ? index_ : index_ + 1;
-    if (core_.layer_sync() || next >= core_.graph().kernels.size()) return;
-    fetch_first_wave(core_, next);
+    if (!core_.layer_sync() && core_.next_visit) fetch_first_wave(core_, *core_.next_visit);
 }
 
 std::vector<uint32_t> MatmulEmitter::split_rows(uint32_t rows) const {

@@ -13,13 +13,13 @@ namespace tandem::compiler {
 
 class MatmulEmitter {
   public:
-    MatmulEmitter(CoreEmitter& core, size_t kernel);
+    MatmulEmitter(CoreEmitter& core, const Visit& visit);
 
     /// Emits the next wave, with what has to come before and behind it; false: there is none.
     bool advance();
 
-    /// Weights of the first wave, ahead of the kernel; one of which this core does nothing: none.
-    static void fetch_first_wave(CoreEmitter& core, size_t kernel);
+    /// Weights of the first wave, ahead of the visit; one of which this core does nothing: none.
+    static void fetch_first_wave(CoreEmitter& core, const Visit& visit);
 
   private:
     struct Block {
@@ -36,7 +36,7 @@ class MatmulEmitter {
 
     const MatmulWork& work() const { return *kernel_.matmul(); }
     const ImageWindow& window() const { return work().window; }
-    int32_t node() const { return static_cast<int32_t>(index_); }
+    int32_t node() const { return static_cast<int32_t>(visit_.kernel); }
     uint64_t element_bytes() const { return window().element_bytes; }
     const Chunk& chunk() const { return share_.chunks[chunk_]; }
     uint64_t chunk_rows() const { return chunk().lines.size() * window().out_w; }
@@ -87,7 +87,7 @@ class MatmulEmitter {
     static Range rows_of(const Wave& wave);
 
     CoreEmitter& core_;
-    const size_t index_;
+    const Visit visit_;
     const Kernel& kernel_;
     const KernelPlan& plan_;
     const CorePlan& share_;

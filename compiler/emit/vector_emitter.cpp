@@ -43,12 +43,12 @@ arch::Taps taps_of(const ImageWindow& w, const ChunkImages& part, uint32_t fill)
 
 }  // namespace
 
-VectorEmitter::VectorEmitter(CoreEmitter& core, size_t kernel)
+VectorEmitter::VectorEmitter(CoreEmitter& core, const Visit& visit)
     : core_(core),
-      index_(kernel),
-      kernel_(core.kernel(kernel)),
+      index_(visit.kernel),
+      kernel_(core.kernel(index_)),
       work_(*kernel_.vector()),
-      share_(core.share(kernel)) {}
+      share_(core.share(visit)) {}
 
 bool VectorEmitter::advance() {
     if (chunk_ >= share_.chunks.size()) return false;

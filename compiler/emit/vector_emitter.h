@@ -8,7 +8,7 @@ namespace tandem::compiler {
 
 class VectorEmitter {
   public:
-    VectorEmitter(CoreEmitter& core, size_t kernel);
+    VectorEmitter(CoreEmitter& core, const Visit& visit);
 
     /// Emits the next chunk; false: there is none.
     bool advance();
@@ -37,7 +37,7 @@ class VectorEmitter {
     Instruction with_chain(const VectorStep& step, const Range& lines) const;
 
     CoreEmitter& core_;
-    const size_t index_;
+    const size_t index_;  ///< kernel
     const Kernel& kernel_;
     const VectorWork& work_;
     const CorePlan& share_;

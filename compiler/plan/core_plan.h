@@ -49,6 +49,7 @@ struct CorePlan {
     std::vector<Chunk> chunks;  ///< of the whole share where nothing goes through in pieces
     uint64_t slice_tiles = 0;   ///< K tiles of a slice
     uint32_t block_rows = 0;    ///< most rows of a block
+    double cycles = 0;          ///< of a product that was searched: what the closed form says
     uint32_t in_area = 0, out_area = 0;    ///< addresses of what goes through
     uint64_t in_piece = 0, out_piece = 0;  ///< bytes of one of the areas' places
     std::vector<uint64_t> in_places;       ///< of each operand within a piece; of vector kernels

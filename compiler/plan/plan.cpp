@@ -10,7 +10,9 @@
 #include "base/error.h"
 #include "compiler/plan/buffer.h"
 #include "compiler/plan/memory_layout.h"
+#include "compiler/plan/outline.h"
 #include "compiler/plan/pieces.h"
+#include "compiler/plan/search.h"
 #include "compiler/plan/tensor_sizes.h"
 
 namespace tandem::compiler {
@@ -23,16 +25,17 @@ uint64_t aligned(uint64_t bytes, uint64_t to) { return base::divide_up(bytes, to
 
 class Planner {
   public:
-    Planner(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options)
+    Planner(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options,
+            const Outline& outline)
         : graph_(graph), chip_(chip), options_(options) {
         plan_.cores = options.cores;
         plan_.values.resize(graph.values.size());
         plan_.kernels.resize(graph.kernels.size());
-        find_uses();
+        share_out(graph, chip, outline, plan_);
+        uses_ = uses_of(graph, plan_.segments);
     }
 
     Plan run() {
-        for (size_t k = 0; k < kernels(); ++k) share_out(k);
         for (size_t v = 0; v < graph_.values.size(); ++v) find_parts(v);
         lay_out_params();
         choose_residents();
@@ -41,150 +44,70 @@ class Planner {
     }
 
   private:
-    struct Uses {
-        std::optional<size_t> maker;                     ///< kernel; none: a graph input
-        std::vector<std::pair<size_t, size_t>> readers;  ///< kernel and operand
-        size_t first = 0, last = 0;  ///< kernels between which it lives in the buffer
-    };
-
     size_t kernels() const { return graph_.kernels.size(); }
     uint64_t available() const {
         return std::min<uint64_t>(chip_.unified_buffer_bytes, uint64_t{1} << 32);
     }
 
-    void find_uses() {
-        uses_.resize(graph_.values.size());
-        for (size_t k = 0; k < kernels(); ++k) {
-            const Kernel& kernel = graph_.kernels[k];
-            for (size_t i = 0; i < kernel.inputs.size(); ++i)
-                uses_[kernel.inputs[i]].readers.push_back({k, i});
-            // An alias is no maker: its value is its input.
-            if (!kernel.is_alias()) uses_[kernel.output].maker = k;
-        }
-        for (size_t v = 0; v < uses_.size(); ++v) {
-            Uses& uses = uses_[v];
-            const Value& value = graph_.values[v];
-            uses.last = uses.maker.value_or(0);
-            for (const auto& [k, i] : uses.readers) uses.last = std::max(uses.last, k);
-            uses.first = uses.maker.value_or(0);
-            // What comes from the host is on its way from the start.
-            if (value.is_input && value.home == Memory::kDevice && !uses.readers.empty())
-                uses.first = uses.readers.front().first;
-        }
-    }
-
-    // ---- who does what
-
-    void share_out(size_t k) {
-        const Kernel& kernel = graph_.kernels[k];
-        KernelPlan& plan = plan_.kernels[k];
-        plan.cores.resize(options_.cores);
-        if (kernel.is_alias() || kernel.is_edge()) return;
-        cut_columns(kernel, plan);
-        const uint64_t lines = lines_of(kernel);
-        const bool columns = splits_columns(kernel, plan);
-        for (uint32_t c = 0; c < options_.cores; ++c) {
-            CorePlan& share = plan.cores[c];
-            share.tiles = {0, plan.tiles.size()};
-            share.lines = {0, lines};
-            if (columns)
-                share.tiles = {base::part_begin(plan.tiles.size(), options_.cores, c),
-                               base::part_begin(plan.tiles.size(), options_.cores, c + 1)};
-            else
-                share.lines = lines_of_core(kernel, lines, c);
-        }
-    }
-
-    void cut_columns(const Kernel& kernel, KernelPlan& plan) const {
-        const MatmulWork* work = kernel.matmul();
-        if (work == nullptr) return;
-        uint32_t next = 0;
-        for (uint32_t g = 0; g < work->groups.size(); ++g) {
-            const MatmulGroup& group = work->groups[g];
-            const auto k_tiles = static_cast<uint32_t>(base::divide_up(group.k, chip_.mxu.rows));
-            for (uint32_t n = 0; n < group.n; n += chip_.mxu.cols) {
-                plan.tiles.push_back({g, n, std::min(chip_.mxu.cols, group.n - n), next, k_tiles});
-                next += k_tiles;
-            }
-        }
-        plan.data_tiles = work->weights_per_image ? 0 : next;
-    }
-
-    /// Splitting lines, every core fetches all weights; splitting columns, it reads all lines.
-    bool splits_columns(const Kernel& kernel, const KernelPlan& plan) const {
-        const MatmulWork* work = kernel.matmul();
-        if (options_.cores == 1 || work == nullptr || plan.tiles.size() < 2) return false;
-        // Of other images nobody fetches weights.
-        if (work->weights_per_image && work->window.images >= options_.cores) return false;
-        uint64_t weights = 0;
-        for (const MatmulGroup& group : work->groups) weights += uint64_t{group.k} * group.n;
-        return work->window.rows() < options_.cores ||
-               weights > work->window.images * work->window.in_h * work->window.in_w *
-                             work->window.channels;
-    }
-
-    /// Whole images where there are enough of them, so that no core reads another one's.
-    Range lines_of_core(const Kernel& kernel, uint64_t lines, uint32_t core) const {
-        uint64_t unit = 1;
-        if (const ImageWindow* window = kernel.window()) unit = window->out_h;
-        if (unit == 1 && kernel.matmul() == nullptr) unit = elements_of_image(kernel, lines);
-        if (lines / unit < options_.cores) unit = 1;
-        const uint64_t count = lines / unit;
-        return {base::part_begin(count, options_.cores, core) * unit,
-                base::part_begin(count, options_.cores, core + 1) * unit};
-    }
-
-    /// Elementwise kernels are shared out like the tensor's first dimension.
-    uint64_t elements_of_image(const Kernel& kernel, uint64_t lines) const {
-        const ValueId in = kernel.inputs[0];
-        const auto& maker = uses_[in].maker;
-        if (!maker) return 1;
-        const MatmulWork* work = graph_.kernels[*maker].matmul();
-        const uint64_t images = work == nullptr ? 0 : work->window.images;
-        return images != 0 && lines % images == 0 ? lines / images : 1;
-    }
-
     // ---- what can stay
 
-    Range made_by(size_t k, uint32_t core) const {
-        const Kernel& kernel = graph_.kernels[k];
-        const CorePlan& share = plan_.kernels[k].cores[core];
+    Range made_by(size_t k, const CorePlan& share) const {
         if (share.tiles.size() != plan_.kernels[k].tiles.size()) return {};
-        return output_of_lines(kernel, graph_, share.lines);
+        return output_of_lines(graph_.kernels[k], graph_, share.lines);
     }
-    Range read_by(size_t k, size_t operand, uint32_t core) const {
-        const CorePlan& share = plan_.kernels[k].cores[core];
+    Range read_by(size_t k, size_t operand, const CorePlan& share) const {
         if (plan_.kernels[k].tiles.size() != 0 && share.tiles.empty()) return {};
         return operand_of_lines(graph_.kernels[k], graph_, operand, share.lines);
+    }
+
+    /// What `range` gives for the shares of a core in all rounds, or in one where the value is
+    /// local, as one piece.
+    template <class RangeOf>
+    Range in_rounds(size_t v, size_t k, uint32_t core, uint32_t round,
+                    const RangeOf& range_of) const {
+        const KernelPlan& kernel = plan_.kernels[k];
+        if (uses_[v].local) return range_of(kernel.share(core, round));
+        Range all;
+        for (uint32_t r = 0; r < kernel.rounds; ++r)
+            all = joined(all, range_of(kernel.share(core, r)));
+        return all;
+    }
+    static Range joined(const Range& a, const Range& b) {
+        if (a.empty()) return b;
+        return b.empty() ? a : Range{std::min(a.begin, b.begin), std::max(a.end, b.end)};
     }
 
     /// The bytes of a value that each core has if it stays; `can_stay_` says whether it can.
     void find_parts(size_t v) {
         const Uses& uses = uses_[v];
         const Value& value = graph_.values[v];
+        ValuePlan& plan = plan_.values[v];
         can_stay_.resize(graph_.values.size());
         bool can = !value.is_tiles && !(value.is_output && value.home == Memory::kDevice);
-        std::vector<Range> parts(options_.cores);
-        for (uint32_t c = 0; c < options_.cores; ++c) {
-            Range need;
-            for (const auto& [k, operand] : uses.readers) {
-                if (graph_.kernels[k].is_alias() || graph_.kernels[k].is_edge()) continue;
-                const Range read = read_by(k, operand, c);
-                if (read.empty()) continue;
-                need = need.empty()
-                           ? read
-                           : Range{std::min(need.begin, read.begin), std::max(need.end, read.end)};
+        const bool is_made = uses.maker && !graph_.kernels[*uses.maker].is_edge();
+        if (!uses.readers.empty()) plan.first_reader = uses.readers.front().first;
+        plan.rounds = uses.local ? segment_of(plan_.segments, uses.last).rounds : 1;
+        for (uint32_t round = 0; round < plan.rounds; ++round)
+            for (uint32_t c = 0; c < options_.cores; ++c) {
+                Range need;
+                for (const auto& [k, operand] : uses.readers) {
+                    if (graph_.kernels[k].is_alias() || graph_.kernels[k].is_edge()) continue;
+                    need = joined(need, in_rounds(v, k, c, round, [&](const CorePlan& share) {
+                                      return read_by(k, operand, share);
+                                  }));
+                }
+                Range part = need;
+                if (is_made)
+                    part = in_rounds(v, *uses.maker, c, round, [&](const CorePlan& share) {
+                        return made_by(*uses.maker, share);
+                    });
+                // A single core takes all that the host gives, also what nobody reads.
+                if (value.is_input && options_.cores == 1 && plan.rounds == 1)
+                    part = {0, value.bytes};
+                can = can && part.contains(need);
+                plan.parts.push_back(part);
             }
-            const bool own = !uses.maker || graph_.kernels[*uses.maker].is_edge();
-            parts[c] = own ? need : made_by(*uses.maker, c);
-            // A single core takes all that the host gives, also what nobody reads.
-            if (value.is_input && options_.cores == 1) parts[c] = {0, value.bytes};
-            can = can && parts[c].contains(need);
-        }
-        const bool in_columns =
-            uses.maker && !graph_.kernels[*uses.maker].is_edge() && splits(*uses.maker);
-        can_stay_[v] = can && !in_columns && value.bytes != 0;
-        plan_.values[v].parts = std::move(parts);
+        can_stay_[v] = can && !(is_made && splits(*uses.maker)) && value.bytes != 0;
     }
 
     bool splits(size_t k) const {
@@ -193,7 +116,8 @@ class Planner {
         return false;
     }
 
-    uint64_t bytes_in_buffer(size_t v) const {
+    /// Of one place, and of all of them.
+    uint64_t place_bytes(size_t v) const {
         uint64_t bytes = 0;
         for (const Range& part : plan_.values[v].parts) bytes = std::max(bytes, part.size());
         // A pass over more lines than it leaves needs room for all of them.
@@ -203,6 +127,7 @@ class Planner {
                                  result_room(graph_.kernels[*uses_[v].maker], graph_, share.lines));
         return aligned(bytes, kBufferAlignment);
     }
+    uint64_t bytes_in_buffer(size_t v) const { return place_bytes(v) * plan_.values[v].places; }
 
     // ---- what does stay
 
@@ -216,7 +141,11 @@ class Planner {
     /// Everything that can stay does, if there is room; else in program order as much as leaves a
     /// quarter of the buffer to what does not.
     void choose_residents() {
-        for (size_t v = 0; v < graph_.values.size(); ++v) plan_.values[v].resident = can_stay_[v];
+        for (size_t v = 0; v < graph_.values.size(); ++v) {
+            ValuePlan& value = plan_.values[v];
+            value.resident = can_stay_[v];
+            value.places = graph_.values[v].is_input && value.rounds > 1 ? 2 : 1;
+        }
         if (place_all()) return;
         choose_in_order();
         while (!place_all())
@@ -235,7 +164,8 @@ class Planner {
         }
     }
     bool shares_place(const Kernel& kernel) const {
-        return plan_.values[kernel.inputs[0]].resident && plan_.values[kernel.output].resident &&
+        const ValuePlan &in = plan_.values[kernel.inputs[0]], &out = plan_.values[kernel.output];
+        return in.resident && out.resident && in.rounds == out.rounds && in.places == out.places &&
                uses_[kernel.inputs[0]].readers.size() == 1;
     }
 
@@ -289,7 +219,7 @@ class Planner {
         for (size_t k = 0; k < kernels(); ++k)
             items.push_back(
                 {params_stay ? 0 : aligned(graph_.kernels[k].params_bytes, kBufferAlignment),
-                 k - std::min<size_t>(k, prefetch), k, 0});
+                 first_round_of(k - std::min<size_t>(k, prefetch)), last_round_of(k), 0});
         items.push_back({params_stay ? plan_.params_bytes : 0, 0, kernels(), 0});
         unite_edges(items);
         const BufferPeak staying = peak_of(items, kernels());
@@ -309,6 +239,16 @@ class Planner {
         take_addresses(items, areas, params_stay, prefetch);
         plan_.peak_buffer_bytes = peak_of(items, kernels()).bytes;
         return true;
+    }
+
+    /// Kernels at which what a kernel keeps for all its rounds comes and goes.
+    size_t first_round_of(size_t k) const {
+        const Segment& segment = segment_of(plan_.segments, k);
+        return segment.rounds > 1 ? segment.begin : k;
+    }
+    size_t last_round_of(size_t k) const {
+        const Segment& segment = segment_of(plan_.segments, k);
+        return segment.rounds > 1 ? segment.end - 1 : k;
     }
 
     /// The room of each kernel into pieces; its areas behind the items.
@@ -380,7 +320,10 @@ class Planner {
                         uint32_t prefetch) {
         size_t next = 0;
         const auto address = [&] { return static_cast<uint32_t>(items[next++].address); };
-        for (ValuePlan& value : plan_.values) value.address = address();
+        for (size_t v = 0; v < plan_.values.size(); ++v) {
+            plan_.values[v].address = address();
+            plan_.values[v].place_bytes = place_bytes(v);
+        }
         for (const Kernel& kernel : graph_.kernels)
             if (kernel.is_edge() && shares_place(kernel))
                 plan_.values[kernel.output].address = plan_.values[kernel.inputs[0]].address;
@@ -426,8 +369,14 @@ class Planner {
 
 }  // namespace
 
+Plan plan_of(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options,
+             const Outline& outline) {
+    return Planner(graph, chip, options, outline).run();
+}
+
 Plan make_plan(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options) {
-    return Planner(graph, chip, options).run();
+    if (options.mode == PlanMode::kSearch) return search_plan(graph, chip, options);
+    return plan_of(graph, chip, options, plain_outline(graph, options.cores));
 }
 
 }  // namespace tandem::compiler

@@ -22,25 +22,57 @@ namespace tandem::compiler {
 
 /// Where a value lies between its kernels.
 struct ValuePlan {
-    bool resident = false;     ///< in the unified buffer, each core with its part
-    std::vector<Range> parts;  ///< bytes that a core makes, or loads; empty: in columns, or nothing
+    bool resident = false;  ///< in the unified buffer, each core with its part
+    uint32_t rounds = 1;    ///< in which its bytes come one after the other; 1: all at once
+    uint32_t places = 1;    ///< that rounds take in turns, so that inputs come ahead of their use
+    /// Round by round, core by core: bytes that a core makes, or loads; empty: in columns, or none.
+    std::vector<Range> parts;
     uint32_t address = 0;      ///< of every core's part in its buffer, if resident
+    uint64_t place_bytes = 0;  ///< from one place to the next
+    size_t first_reader = 0;   ///< kernel; of inputs
     /// In device memory from the data's base on; of values that go through it, or live there.
     uint64_t memory_offset = 0;
     bool copied = false;       ///< of an output for the host that kernels read from there as well
     uint64_t host_offset = 0;  ///< among the graph's inputs, or its outputs
+
+    const Range& part(uint32_t core, uint32_t round) const {
+        return parts[round % rounds * (parts.size() / rounds) + core];
+    }
+    uint32_t address_in(uint32_t round) const {
+        return address + static_cast<uint32_t>(round % places * place_bytes);
+    }
 };
 
 struct KernelPlan {
-    std::vector<CorePlan> cores;
+    uint32_t rounds = 1;          ///< of the batch
+    std::vector<CorePlan> cores;  ///< round by round, core by core
     std::vector<ColumnTile> tiles;
     uint64_t data_tiles = 0;     ///< weight tiles that are data: all, or none
     uint64_t weight_offset = 0;  ///< of its first tile, from the data's base on
     uint32_t params_address = 0;
     uint64_t params_offset = 0;
+
+    const CorePlan& share(uint32_t core, uint32_t round) const {
+        return cores[round * (cores.size() / rounds) + core];
+    }
+};
+
+/// One round of a kernel. They follow one another in the order of the plan's visits.
+struct Visit {
+    uint32_t kernel = 0, round = 0;
+    bool operator==(const Visit&) const = default;
+};
+
+/// Neighbouring kernels through which the batch goes in rounds: all of them for some samples, then
+/// all of them for the next ones.
+struct Segment {
+    size_t begin = 0, end = 0;  ///< kernels
+    uint32_t rounds = 1;
 };
 
 struct Plan {
+    std::vector<Segment> segments;  ///< of all kernels
+    std::vector<Visit> visits;
     std::vector<ValuePlan> values;
     std::vector<KernelPlan> kernels;
     uint32_t cores = 1;
@@ -66,6 +98,7 @@ struct PlanOptions {
     uint32_t cores = 1;        ///< of the chip, that take part
     uint64_t memory_base = 0;  ///< bytes of device memory in front of the data
     bool use_cmem = false;
+    uint32_t rounds = 0;  ///< of a graph whose batch can be split; 0: what is best
 };
 
 /// Throws UserError naming the kernel, what it needs and what there is.

@@ -19,7 +19,11 @@ bool is_memory(isa::Opcode opcode) {
 
 DmaEngine::DmaEngine(sc_core::sc_module_name name, isa::Unit unit, ChipServices& services,
                      HostLink& host, UnifiedBuffer& ports)
-    : Unit(name, unit, services), buffer("buffer"), memory("memory"), host_(host), ports_(ports) {}
+    : PipelinedUnit(name, unit, services),
+      buffer("buffer"),
+      memory("memory"),
+      host_(host),
+      ports_(ports) {}
 
 void DmaEngine::execute(const Dispatched& instruction) {
     if (bytes_.empty()) bytes_ = buffer.direct();
@@ -32,11 +36,12 @@ void DmaEngine::execute(const Dispatched& instruction) {
         services_.fail(
             is_host(opcode) ? arch::DeviceError::kHostAddress : arch::DeviceError::kMemoryAddress,
             instruction.index);
+    const uint64_t number = begin(instruction, now());
     // The bytes trickle in or out: they steal single cycles of the port from whoever else uses it.
     (write ? ports_.read_port : ports_.write_port).take_later(now(), transfer.total);
     wait_until(now() + 1);  // by then all that share the path have asked
-    wait_until(services_.clock().at_or_after(booking_.end()));
-    charge(Cause::kBusy);
+    done_at(number, services_.clock().at_or_after(booking_.end()));
+    wait_until_fewer(services_.config().dma.in_flight);
 }
 
 DmaEngine::Transfer DmaEngine::checked(const Dispatched& instruction) {

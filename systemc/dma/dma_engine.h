@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves bytes between the unified buffer and host or device memory, one
-// instruction at a time. A chip has one engine for each direction. Time:
-// bandwidth and latency of the far side, for all the bytes of an instruction as
-// one transfer, however many runs they stand in.
+// Moves bytes between the unified buffer and host or device memory. A core has one engine for each
+// direction; it begins one transfer per cycle, in order, as long as fewer than `dma.in_flight` are
+// under way, and they retire in that order. Time: bandwidth and latency of the far side, for all
+// the bytes of an instruction as one transfer, however many runs they stand in. The bytes
+// themselves move when a transfer begins; who must not see them yet waits for its flags.
 #pragma once
 
 #include <span>
 
 #include "systemc/host_interface/host_link.h"
-#include "systemc/kernel/unit.h"
+#include "systemc/kernel/pipelined_unit.h"
 #include "systemc/memory/initiator.h"
 #include "systemc/memory/unified_buffer.h"
 
 namespace tandem::sim {
 
-class DmaEngine final : public Unit {
+class DmaEngine final : public PipelinedUnit {
   public:
     MemoryInitiator buffer;  ///< to the unified buffer
     MemoryInitiator memory;  ///< to device memory
@@ -45,7 +46,7 @@ class DmaEngine final : public Unit {
     UnifiedBuffer& ports_;
     std::span<uint8_t> bytes_;
     std::span<uint8_t> far_;  ///< device memory
-    Booking booking_;         ///< of the transfer under way
+    Booking booking_;         ///< of the transfer that has begun last
 };
 
 }  // namespace tandem::sim

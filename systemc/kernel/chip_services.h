@@ -38,7 +38,11 @@ struct ProgramError {
 class ChipServices {
   public:
     ChipServices(const arch::ChipConfig& config, bool functional, uint32_t core = 0)
-        : config_(config), functional_(functional), core_(core), clock_(config.clock_hz) {}
+        : config_(config),
+          functional_(functional),
+          core_(core),
+          clock_(config.clock_hz),
+          cross_core_cycles_(config.cycles_in(config.sequencer.cross_core_latency_ps)) {}
 
     const arch::ChipConfig& config() const { return config_; }
     /// False: only time is modelled, no data moves.
@@ -60,7 +64,7 @@ class ChipServices {
         flags_.raise(header.signal_a);
         if (header.core == 0 || header.core == core_ + 1 || cores_.empty())
             return flags_.raise(header.signal_b);
-        const Cycle visible = clock_.now() + config_.sequencer.cross_core_cycles;
+        const Cycle visible = clock_.now() + cross_core_cycles_;
         cores_[header.core - 1u]->flags_.raise_at(header.signal_b, clock_.time_of(visible));
     }
 
@@ -112,6 +116,7 @@ class ChipServices {
     const bool functional_;
     const uint32_t core_;
     Clock clock_;
+    const Cycle cross_core_cycles_;
     Flags flags_;
     std::vector<ChipServices*> cores_;
     ChipObserver* observer_ = nullptr;

@@ -20,12 +20,13 @@ enum class Cause : uint8_t {
     kWaitMemory,   ///< waits for device memory or the host bus
     kWaitSpace,    ///< waits for room: FIFO or queue full
     kWaitPort,     ///< waits for a port of the unified buffer
+    kLaunch,       ///< the sequencer starts a program or a kernel
     kIdle,         ///< nothing to do
 };
-inline constexpr size_t kCauses = 8;
+inline constexpr size_t kCauses = 9;
 inline constexpr std::array<std::string_view, kCauses> kCauseNames = {
-    "busy",        "wait_weights", "wait_shift", "wait_flag",
-    "wait_memory", "wait_space",   "wait_port",  "idle"};
+    "busy",       "wait_weights", "wait_shift", "wait_flag", "wait_memory",
+    "wait_space", "wait_port",    "launch",     "idle"};
 
 class CycleAccount {
   public:

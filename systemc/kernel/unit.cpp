@@ -37,7 +37,7 @@ void Unit::run_thread() {
     process_ = sc_core::sc_get_current_process_handle();
     for (;;) {
         while (queue_.empty()) sc_core::wait(enqueued_);
-        charge(Cause::kIdle);
+        charge(cause_of_wait(Cause::kIdle));
         const Dispatched instruction = queue_.front();
         queue_.pop_front();
         executing_ = true;
@@ -46,7 +46,7 @@ void Unit::run_thread() {
         const isa::Header header = isa::header_of(instruction.words);
         services_.flags().take(header.wait_a);
         services_.flags().take(header.wait_b);
-        charge(Cause::kWaitFlag);
+        charge(cause_of_wait(Cause::kWaitFlag));
         set_probe("busy", &instruction);
         const Cycle start = now();
         services_.started(unit_, instruction.index, start);
@@ -54,7 +54,7 @@ void Unit::run_thread() {
         const bool fence = opcode == isa::Opcode::kFence;
         fence ? pass_fence(instruction, start) : execute(instruction);
         executing_ = false;
-        set_probe("idle", nullptr);
+        show_idle();
         if (!fence && !retires_later(opcode)) retire(instruction, start);
     }
 }
@@ -63,13 +63,19 @@ void Unit::retire(const Dispatched& instruction, Cycle start) {
     const isa::Header header = isa::header_of(instruction.words);
     services_.raise_signals(header);
     services_.retired(unit_, instruction.index, start, now());
+    show_idle();
+}
+
+/// Unless something is being executed or under way.
+void Unit::show_idle() {
+    if (!executing_ && !outstanding()) set_probe("idle", nullptr);
 }
 
 /// Takes one cycle; then it retires with the work before it, which nothing
 /// behind it waits for.
 void Unit::pass_fence(const Dispatched& fence, Cycle start) {
     wait_until(start + 1);
-    charge(Cause::kIdle);
+    charge(cause_of_wait(Cause::kIdle));
     if (const auto piece = outstanding())
         fences_.push_back({*piece, fence, start});
     else

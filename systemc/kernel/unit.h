@@ -43,7 +43,10 @@ class Unit : public sc_core::sc_module {
     virtual void reset();
 
     virtual void begin_program(Cycle cycle) { account_.begin(cycle); }
-    void end_program(Cycle cycle) { account_.end(cycle); }
+    void end_program(Cycle cycle) {
+        account_.charge(cause_of_wait(Cause::kIdle), cycle);
+        account_.end(cycle);
+    }
     const CycleAccount& account() const { return account_; }
     const UnitProbe& probe() const { return probe_; }
 
@@ -61,6 +64,10 @@ class Unit : public sc_core::sc_module {
     virtual std::optional<uint64_t> outstanding() const { return std::nullopt; }
     /// Retires the fences behind a piece of work that has just retired.
     void retire_fences(uint64_t piece);
+
+    /// What the cycles since the last charge count as when the unit's process has waited for
+    /// `cause`: work that goes on meanwhile may come first.
+    virtual Cause cause_of_wait(Cause cause) const { return cause; }
 
     /// Throws nothing: a wrong address ends the program.
     void check_range(uint64_t address, uint64_t bytes, uint64_t size, arch::DeviceError code,
@@ -81,6 +88,7 @@ class Unit : public sc_core::sc_module {
     };
     void run_thread();
     void pass_fence(const Dispatched& fence, Cycle start);
+    void show_idle();
     void set_probe(std::string_view state, const Dispatched* instruction);
 
     const isa::Unit unit_;

@@ -26,8 +26,8 @@ void Mxu::reset() {
     Unit::reset();
     engine_->reset(now() + 1);
     blocks_.clear();
-    tiles_pushed_ = tiles_loaded_ = reads_pushed_ = reads_done_ = 0;
-    reading_rows_ = 0;
+    reads_.clear();
+    tiles_pushed_ = tiles_loaded_ = reads_pushed_ = 0;
     blocks_pushed_ = 0;
     engine_process_.reset();
 }
@@ -43,21 +43,16 @@ void Mxu::wait_tile_loaded(uint64_t id) {
     while (tiles_loaded_ <= id) sc_core::wait(happened_);
 }
 
-std::span<const int32_t> Mxu::read_accumulators(uint32_t acc_addr, uint32_t rows, uint32_t interval,
-                                                uint32_t instruction) {
+void Mxu::read_accumulators(uint32_t acc_addr, uint32_t rows, uint32_t interval,
+                            uint32_t instruction, AccumulatorTaker& taker, uint64_t number) {
     check_range(acc_addr, rows, services_.config().mxu.accumulator_rows,
                 arch::DeviceError::kAccAddress, instruction);
     for (const Block& block : blocks_)
         if (overlap(acc_addr, rows, block.acc_addr, block.rows))
             services_.fail(arch::DeviceError::kAccHazard, instruction);
-    reading_addr_ = acc_addr;
-    reading_rows_ = rows;
-    const uint64_t id = reads_pushed_++;
-    engine_->push_read({id, now() + 1, acc_addr, rows, interval});
+    reads_.push_back({acc_addr, rows, &taker, number});
+    engine_->push_read({reads_pushed_++, now() + 1, acc_addr, rows, interval});
     input_.notify(sc_core::SC_ZERO_TIME);
-    while (reads_done_ <= id) sc_core::wait(happened_);
-    reading_rows_ = 0;
-    return read_rows_;
 }
 
 void Mxu::execute(const Dispatched& instruction) {
@@ -91,8 +86,9 @@ void Mxu::check(const isa::Matmul& matmul, uint32_t index) {
     check_range(matmul.acc_addr, matmul.rows, shape.accumulator_rows,
                 arch::DeviceError::kAccAddress, index);
     if (!reader_->inside_buffer(matmul)) services_.fail(arch::DeviceError::kUbAddress, index);
-    if (reading_rows_ != 0 && overlap(matmul.acc_addr, matmul.rows, reading_addr_, reading_rows_))
-        services_.fail(arch::DeviceError::kAccHazard, index);
+    for (const Read& read : reads_)
+        if (overlap(matmul.acc_addr, matmul.rows, read.acc_addr, read.rows))
+            services_.fail(arch::DeviceError::kAccHazard, index);
 }
 
 void Mxu::matmul(const Dispatched& instruction) {
@@ -223,11 +219,9 @@ void Mxu::deliver(const engine::MxuEvent& event) {
             break;
         }
         case engine::MxuEvent::Kind::kReadDone: {
-            if (services_.functional()) {
-                const auto rows = engine_->read_data();
-                read_rows_.assign(rows.begin(), rows.end());
-            }
-            reads_done_ = event.id + 1;
+            const Read read = reads_.front();
+            reads_.pop_front();
+            read.taker->take_rows(read.number, engine_->read_data());
             break;
         }
     }

@@ -21,6 +21,15 @@
 
 namespace tandem::sim {
 
+/// Whoever reads accumulators.
+class AccumulatorTaker {
+  public:
+    virtual ~AccumulatorTaker() = default;
+    /// All rows of the read with this number are there from this cycle on; valid during the call,
+    /// empty in timing mode.
+    virtual void take_rows(uint64_t number, std::span<const int32_t> rows) = 0;
+};
+
 class Mxu final : public Unit {
   public:
     MemoryInitiator buffer;  ///< to the unified buffer
@@ -38,11 +47,11 @@ class Mxu final : public Unit {
     /// Blocks until the tile has entered the array.
     void wait_tile_loaded(uint64_t id);
 
-    /// Accumulator port, one caller: blocks until `rows` rows are read, one every `interval`
-    /// cycles, and returns them (empty in timing mode). Rows that are being written end the
-    /// program.
-    std::span<const int32_t> read_accumulators(uint32_t acc_addr, uint32_t rows, uint32_t interval,
-                                               uint32_t instruction);
+    /// Accumulator port, one caller: reads `rows` rows, one every `interval` cycles, behind the
+    /// reads before it. Does not wait: `taker` is told when they are read. Rows that are being
+    /// written end the program, as does a matmul to rows that are being read.
+    void read_accumulators(uint32_t acc_addr, uint32_t rows, uint32_t interval,
+                           uint32_t instruction, AccumulatorTaker& taker, uint64_t number);
 
     uint64_t macs() const { return macs_; }
     /// Rows of activations that entered the array.
@@ -64,6 +73,14 @@ class Mxu final : public Unit {
         bool started = false;
     };
 
+    /// Of accumulators.
+    struct Read {
+        uint32_t acc_addr;
+        uint32_t rows;
+        AccumulatorTaker* taker;
+        uint64_t number;
+    };
+
     void execute(const Dispatched& instruction) override;
     bool retires_later(isa::Opcode opcode) const override { return opcode == isa::Opcode::kMatmul; }
     std::optional<uint64_t> outstanding() const override {
@@ -81,16 +98,13 @@ class Mxu final : public Unit {
     std::unique_ptr<engine::MxuEngine> engine_;
     std::unique_ptr<engine::ActivationReader> reader_;
     std::deque<Block> blocks_;  ///< given to the engine, not committed yet
+    std::deque<Read> reads_;    ///< given to the engine, not done yet
     std::array<uint32_t, 4096> instruction_of_block_{};
     uint64_t blocks_pushed_ = 0;
     std::vector<uint32_t> gaps_;  ///< before each row, where the port is narrower than a row
-    std::vector<int32_t> read_rows_;
     uint64_t tiles_pushed_ = 0;
     uint64_t tiles_loaded_ = 0;
     uint64_t reads_pushed_ = 0;
-    uint64_t reads_done_ = 0;
-    uint32_t reading_addr_ = 0;  ///< rows of the read in progress
-    uint32_t reading_rows_ = 0;
     Cycle tile_loaded_ = 0;  ///< edge of the last beat of the last tile
     uint64_t macs_ = 0;
     uint64_t rows_streamed_ = 0;

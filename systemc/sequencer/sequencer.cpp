@@ -42,7 +42,12 @@ Sequencer::Sequencer(sc_core::sc_module_name name, ChipServices& services, std::
       memory("memory"),
       services_(services),
       units_(std::move(units)),
-      core_(core) {
+      core_(core),
+      sync_cycles_(services.config().sync_cycles()),
+      program_launch_cycles_(
+          services.config().cycles_in(services.config().sequencer.program_launch_ps)),
+      kernel_launch_cycles_(std::max<Cycle>(
+          services.config().cycles_in(services.config().sequencer.kernel_launch_ps), 1)) {
     for (Unit* unit : units_) units_of_[static_cast<size_t>(unit->unit())].push_back(unit);
 }
 
@@ -60,6 +65,8 @@ std::optional<ProgramError> Sequencer::run(const ProgramRequest& request) {
     ahead_.clear();
     account_.begin(start);
     for (Unit* unit : units_) unit->begin_program(start);
+    clock.wait_until(start + program_launch_cycles_);
+    account_.charge(Cause::kLaunch, now());
 
     while (step() == Step::kContinue) {
     }
@@ -85,7 +92,8 @@ Sequencer::Step Sequencer::step() {
                                                        : dispatch(*unit, words);
     if (result != Step::kContinue) return result;
     ++pc_;
-    account_.charge(Cause::kBusy, now() + 1);
+    const bool launch = info->opcode == isa::Opcode::kLaunch;
+    account_.charge(launch ? Cause::kLaunch : Cause::kBusy, now() + 1);
     services_.clock().wait_until(now() + 1);
     return Step::kContinue;
 }
@@ -114,7 +122,7 @@ Sequencer::Step Sequencer::execute_scalar(isa::Opcode opcode, const isa::Words& 
             return Step::kStopped;
     }
     if (header.wait_a != 0 || header.wait_b != 0)
-        services_.clock().wait_until(now() + services_.config().sequencer.sync_cycles);
+        services_.clock().wait_until(now() + sync_cycles_);
     account_.charge(Cause::kWaitFlag, now());
     switch (opcode) {
         case isa::Opcode::kHalt:
@@ -137,6 +145,11 @@ Sequencer::Step Sequencer::execute_scalar(isa::Opcode opcode, const isa::Words& 
             if (scalar_[op.rs] != 0) pc_ += static_cast<uint64_t>(int64_t{op.offset}) - 1;
             break;
         }
+        case isa::Opcode::kLaunch:
+            // Its last cycle is the one that every instruction takes.
+            services_.clock().wait_until(now() + kernel_launch_cycles_ - 1);
+            account_.charge(Cause::kLaunch, now());
+            break;
         default:
             break;
     }

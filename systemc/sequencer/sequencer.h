@@ -4,6 +4,8 @@
 //
 // Timing: instructions are fetched in blocks of kFetchInstructions, the next kFetchAhead blocks
 // while the current one is dispatched. A taken branch to none of them fetches its block anew.
+// A program's start takes program_launch before the first block is asked for, a `launch`
+// kernel_launch, at least a cycle; nothing is dispatched in that time.
 #pragma once
 
 #include <array>
@@ -75,6 +77,7 @@ class Sequencer : public sc_core::sc_module {
     std::vector<Unit*> units_;
     std::array<std::vector<Unit*>, isa::kUnitNames.size()> units_of_{};
     const uint32_t core_;
+    const Cycle sync_cycles_, program_launch_cycles_, kernel_launch_cycles_;
     CycleAccount account_;
     ProgramRequest program_{};
     uint64_t pc_ = 0;

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector unit: drains accumulators; maps, reduces, looks up and moves elements. One
-// instruction at a time; times in vector_timing.h, values in vector_drain.h and vector_elements.h.
+// The vector unit: drains accumulators; maps, reduces, looks up and moves elements. Begins one
+// instruction per cycle, in order. Drains run on their own, one at a time per array, as many as the
+// lanes allow; everything else that works begins when what is before it has retired. Times in
+// vector_timing.h, values in vector_drain.h and vector_elements.h.
 #pragma once
 
+#include <deque>
 #include <span>
 #include <vector>
 
 #include "arch/vector_state.h"
 #include "engine/vector_timing.h"
-#include "systemc/kernel/unit.h"
+#include "systemc/kernel/pipelined_unit.h"
 #include "systemc/memory/initiator.h"
 #include "systemc/mxu/mxu.h"
 
 namespace tandem::sim {
 
-class VectorUnit final : public Unit {
+class VectorUnit final : public PipelinedUnit, private AccumulatorTaker {
   public:
     MemoryInitiator buffer;  ///< to the unified buffer
 
@@ -22,25 +25,43 @@ class VectorUnit final : public Unit {
     VectorUnit(sc_core::sc_module_name name, ChipServices& services, UnifiedBuffer& ports,
                std::vector<Mxu*> mxus);
 
-    void begin_program(Cycle cycle) override {
-        Unit::begin_program(cycle);
-        state_ = {};
-    }
+    void reset() override;
+    void begin_program(Cycle cycle) override;
 
   private:
+    /// A drain, from its issue until it retires.
+    struct Drain {
+        uint64_t number;  ///< among all instructions
+        isa::Words words;
+        arch::VectorState state;    ///< at its issue; of a convert with a chain
+        std::vector<int32_t> sums;  ///< when they are read
+    };
+    /// What of a drain decides its time.
+    struct DrainShape {
+        uint32_t array, acc_addr, rows, cols;
+        uint32_t element_bytes;
+        uint32_t chain_cycles;  ///< per vector of lanes
+    };
+
     void execute(const Dispatched& instruction) override;
     /// set_shape to move; in vector_elements.cpp.
-    void execute_elements(const isa::Words& words, uint32_t index);
+    void execute_elements(const Dispatched& instruction);
     /// Values if they are wanted, then ports and time; compute() is false where it meets an index
     /// outside of the rows.
     template <class Op>
-    void stream_elements(const Op& op, uint64_t cycles, uint32_t index, const auto& compute);
-    void requantise(const isa::Requantise& op, uint32_t index);
-    void convert(const isa::Convert& op, uint32_t index);
-    /// Rows of accumulators through the write port; returns what they hold. `chain_cycles`: cycles
-    /// per vector of lanes.
-    std::span<const int32_t> drain(uint32_t array, uint32_t acc_addr, uint32_t rows, uint32_t cols,
-                                   uint32_t element_bytes, uint32_t chain_cycles, uint32_t index);
+    void stream_elements(const Op& op, uint64_t cycles, const Dispatched& instruction,
+                         const auto& compute);
+    /// Waits for the ports and takes them; `cycles`, or longer where a port is narrower.
+    void stream(uint64_t read_bytes, uint64_t written_bytes, uint64_t cycles);
+
+    // vector_drains.cpp
+    void requantise(const Dispatched& instruction);
+    void convert(const Dispatched& instruction);
+    /// Waits for lanes, the array's port and the buffer's; then the rows come by themselves.
+    void issue(const DrainShape& shape, const Dispatched& instruction);
+    void keep(uint64_t number, const Dispatched& instruction);
+    void take_rows(uint64_t number, std::span<const int32_t> rows) override;
+    void make_visible(uint64_t number) override;
 
     void check_buffer(uint64_t address, uint64_t bytes, uint32_t index) {
         check_range(address, bytes, bytes_.size(), arch::DeviceError::kUbAddress, index);
@@ -50,14 +71,16 @@ class VectorUnit final : public Unit {
         charge(Cause::kBusy);
     }
     void let_arrays_begin();
-    /// Waits for the ports and takes them; `cycles`, or longer where a port is narrower.
-    void stream(uint64_t read_bytes, uint64_t written_bytes, uint64_t cycles);
 
     UnifiedBuffer& ports_;
     std::vector<Mxu*> mxus_;
     engine::VectorTiming timing_;
     std::span<uint8_t> bytes_;
     arch::VectorState state_;
+    std::deque<Drain> drains_;        ///< in the order of issue
+    std::vector<int32_t> used_sums_;  ///< of a drain that has retired, for the next one
+    std::vector<Cycle> lanes_free_;   ///< for each drain that has lanes at the same time
+    std::vector<Cycle> array_free_;   ///< its read port
 };
 
 }  // namespace tandem::sim

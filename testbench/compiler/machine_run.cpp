@@ -219,7 +219,9 @@ Setting Case::setting(uint32_t seed) const {
 
 /// Keeps what the producer has left and puts what the consumer is to find.
 void Case::pass_edge(IsaInterpreter& machine, Results& results, uint32_t core,
-                     size_t number) const {
+                     const arch::InstructionSource& source) const {
+    const auto number = static_cast<size_t>(source.node);
+    const uint32_t round = source.round;
     const Kernel& kernel = planned_.kernels.kernels[number];
     const ValueId in = kernel.inputs[0], out = kernel.output;
     const ValuePlan& from = planned_.plan.values[in];
@@ -229,9 +231,9 @@ void Case::pass_edge(IsaInterpreter& machine, Results& results, uint32_t core,
     kept.resize(value.bytes);
     // All of what is in memory is there when the first core passes.
     if (from.resident) {
-        const Range part = from.parts.at(core);
+        const Range part = from.part(core, round);
         if (!part.empty())
-            std::copy_n(machine.buffer(core).begin() + from.address, part.size(),
+            std::copy_n(machine.buffer(core).begin() + from.address_in(round), part.size(),
                         kept.begin() + static_cast<ptrdiff_t>(part.begin));
     } else if (first) {
         const bool host = value.is_input && value.home == Memory::kHost;
@@ -241,12 +243,12 @@ void Case::pass_edge(IsaInterpreter& machine, Results& results, uint32_t core,
         kept.assign(bytes, bytes + value.bytes);
     }
     const ValuePlan& to = planned_.plan.values[out];
-    if (!to.resident || to.parts.at(core).empty()) return;
+    if (!to.resident || to.part(core, round).empty()) return;
     const Int8s bytes = edge_bytes(planned_.kernels.values[out].tensor);
-    const Range part = to.parts[core];
+    const Range part = to.part(core, round);
     std::copy(bytes.begin() + static_cast<ptrdiff_t>(part.begin),
               bytes.begin() + static_cast<ptrdiff_t>(part.end),
-              machine.buffer(core).begin() + to.address);
+              machine.buffer(core).begin() + to.address_in(round));
 }
 
 Results Case::results_of(IsaInterpreter& machine) const {
@@ -272,7 +274,7 @@ Results Case::run(const std::vector<CoreProgram>& programs, const Order& order) 
         if (node < 0 || !planned_.kernels.kernels[static_cast<size_t>(node)].is_edge()) return;
         if (isa::opcode_of(words) != static_cast<uint32_t>(isa::Opcode::kFence)) return;
         if (isa::Fence::decode(words).unit != static_cast<uint8_t>(isa::Unit::kVector)) return;
-        pass_edge(machine, edges, core, static_cast<size_t>(node));
+        pass_edge(machine, edges, core, programs[core].sources[index]);
     };
     machine.run();
     Results results = results_of(machine);

@@ -61,7 +61,8 @@ class Case {
     Results oracle() const;
     Int8s edge_bytes(compiler::TensorId tensor) const;
     Setting setting(uint32_t seed) const;
-    void pass_edge(IsaInterpreter& machine, Results& results, uint32_t core, size_t kernel) const;
+    void pass_edge(IsaInterpreter& machine, Results& results, uint32_t core,
+                   const arch::InstructionSource& source) const;
     Results results_of(IsaInterpreter& machine) const;
 
     compiler::Graph graph_;

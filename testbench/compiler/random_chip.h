@@ -28,6 +28,7 @@ inline arch::ChipConfig random_chip(std::mt19937& random, const ChipLimits& limi
     chip.sequencer.queue_entries = pick(1, 16);
     chip.sequencer.layer_sync = pick(0, 3) == 0;
     if (pick(0, 2) == 0) chip.cmem = {1 << 20, 8'000'000'000, 50'000};
+    chip.sequencer.kernel_launch_ps = pick(0, 1) * uint64_t{100'000};
     return chip;
 }
 
@@ -40,6 +41,7 @@ inline std::string text_of(const arch::ChipConfig& chip) {
            std::to_string(chip.unified_buffer_bytes) + ", queue " +
            std::to_string(chip.sequencer.queue_entries) +
            (chip.sequencer.layer_sync ? ", layer_sync" : "") +
+           (chip.sequencer.kernel_launch_ps != 0 ? ", launch" : "") +
            (chip.cmem.bytes != 0 ? ", cmem" : "");
 }
 

@@ -24,6 +24,7 @@ inline arch::ChipConfig small_chip() {
     chip.mxu = {8, 4, arch::Dtype::kInt8, 1, false, 0, 64, 2};
     chip.unified_buffer_bytes = 4096;
     chip.memory = {1 << 20, 4000000000, 100000};
+    chip.memory.efficiency_percent = 100;
     chip.vector = {4, 8};
     chip.host = {4000000000, 500000, 500000000};
     chip.sequencer = {4, 20000};

@@ -23,6 +23,7 @@ inline isa::Header wait_signal(uint32_t wait, uint32_t signal) {
 
 inline isa::Words halt() { return isa::Halt{}.encode(); }
 inline isa::Words nop(isa::Header header = {}) { return isa::Nop{.header = header}.encode(); }
+inline isa::Words launch(isa::Header header = {}) { return isa::Launch{.header = header}.encode(); }
 
 /// Scalar register 1 holds the device address of the data, 2 and 3 the host addresses.
 inline isa::Words read_memory(isa::Header header, uint32_t ub_addr, uint32_t offset, uint32_t bytes,

@@ -20,8 +20,7 @@ std::ostream& operator<<(std::ostream& out, const Case& test) {
 constexpr Case kCases[] = {
     {"ResNet8On16x16", "resnet8-cifar10", "resnet8_int8.tflite", "test_16x16", 12},
     {"ResNet8OnTwoCores", "resnet8-cifar10", "resnet8_int8.tflite",
-     "test_16x16 --set cores=2 --set mxu.count=2 --set 'sequencer.cross_core_latency=40 cycles'",
-     4},
+     "test_16x16 --set cores=2 --set mxu.count=2 --set 'sequencer.cross_core_latency=80 ns'", 4},
     {"DsCnnOn16x16", "dscnn-kws", "dscnn_int8.tflite", "test_16x16", 50},
     {"AutoencoderOn16x16", "ad-autoencoder", "ad01_int8.tflite", "test_16x16", 98},
     {"ResNet8OnTpuV1", "resnet8-cifar10", "resnet8_int8.tflite", "tpu_v1", 12},

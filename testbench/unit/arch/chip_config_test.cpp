@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chip files: what is read, and what follows from it.
+#include <algorithm>
+
 #include "base/error.h"
 #include "testbench/unit/arch/small_chip.h"
 
@@ -61,14 +63,19 @@ TEST(ChipConfigLoad, KeepsTheDefaultsOfWhatIsLeftOut) {
     EXPECT_EQ(chip.buffer_ports.write_bytes_per_cycle, 0u);
     EXPECT_EQ(chip.memory.channels, 1u);
     EXPECT_EQ(chip.memory.channel_interleave, defaults.memory.channel_interleave);
-    EXPECT_EQ(chip.memory.efficiency_percent, 100u);
+    EXPECT_EQ(chip.memory.efficiency_percent, 90u);
     EXPECT_EQ(chip.memory.refresh_interval_ps, 0u);
     EXPECT_EQ(chip.memory.refresh_duration_ps, 0u);
     EXPECT_EQ(chip.cmem.bytes, 0u);
     EXPECT_TRUE(chip.vector.fixed_pipeline);
     EXPECT_EQ(chip.vector.transcendental_lanes, 0u);
+    EXPECT_EQ(chip.vector.drain_lanes, 0u);
+    EXPECT_EQ(chip.dma.in_flight, 1u);
     EXPECT_FALSE(chip.sequencer.layer_sync);
-    EXPECT_EQ(chip.sequencer.sync_cycles, 0u);
+    EXPECT_EQ(chip.sequencer.program_launch_ps, 0u);
+    EXPECT_EQ(chip.sequencer.kernel_launch_ps, 0u);
+    EXPECT_EQ(chip.sequencer.sync_latency_ps, 0u);
+    EXPECT_EQ(chip.sequencer.cross_core_latency_ps, 0u);
     EXPECT_EQ(chip.published.peak_ops_per_second, 0);
     EXPECT_EQ(chip.published.memory_bytes_per_second, 0);
     EXPECT_EQ(chip.published.ridge_ops_per_byte, 0);
@@ -101,11 +108,11 @@ TEST(ChipConfigLoad, TakesOneBufferPortAlone) {
 
 TEST(ChipConfigLoad, ReadsChannelsEfficiencyAndRefresh) {
     const ChipConfig chip =
-        load(with_memory("channels: 3, channel_interleave: 512 B, efficiency: 90 %, "
+        load(with_memory("channels: 3, channel_interleave: 512 B, efficiency: 80 %, "
                          "refresh_interval: 7.8 us, refresh_duration: 350 ns"));
     EXPECT_EQ(chip.memory.channels, 3u);
     EXPECT_EQ(chip.memory.channel_interleave, 512u);
-    EXPECT_EQ(chip.memory.efficiency_percent, 90u);
+    EXPECT_EQ(chip.memory.efficiency_percent, 80u);
     EXPECT_EQ(chip.memory.refresh_interval_ps, 7800000u);
     EXPECT_EQ(chip.memory.refresh_duration_ps, 350000u);
 }
@@ -126,9 +133,31 @@ TEST(ChipConfigLoad, ReadsAVectorUnitOfSteps) {
 }
 
 TEST(ChipConfigLoad, ReadsTheSynchronisationOfLayers) {
-    const ChipConfig chip = load(with_sequencer("layer_sync: true, sync_latency: 2500 cycles"));
+    const ChipConfig chip = load(with_sequencer("layer_sync: true, sync_latency: 2500 ns"));
     EXPECT_TRUE(chip.sequencer.layer_sync);
-    EXPECT_EQ(chip.sequencer.sync_cycles, 2500u);
+    EXPECT_EQ(chip.sequencer.sync_latency_ps, 2500000u);
+    EXPECT_EQ(chip.sync_cycles(), 1250u) << "at 500 MHz";
+}
+
+TEST(ChipConfigLoad, ReadsTheTimesOfTheSequencer) {
+    const ChipConfig chip = load(with_sequencer(
+        "program_launch: 1.5 us, kernel_launch: 300 ns, cross_core_latency: 100 ns"));
+    EXPECT_EQ(chip.sequencer.program_launch_ps, 1500000u);
+    EXPECT_EQ(chip.sequencer.kernel_launch_ps, 300000u);
+    EXPECT_EQ(chip.sequencer.cross_core_latency_ps, 100000u);
+}
+
+TEST(ChipConfigLoad, TellsWhichFiguresAreDefaults) {
+    const auto has = [](const ChipConfig& chip, const std::string& path) {
+        return std::ranges::count(chip.defaulted, path) == 1;
+    };
+    EXPECT_TRUE(has(load(kChip), "memory.efficiency"));
+    EXPECT_TRUE(has(load(kChip), "cores"));
+    EXPECT_FALSE(has(load(kChip), "clock")) << "which the file gives";
+    EXPECT_FALSE(has(load(with_memory("efficiency: 90 %")), "memory.efficiency"))
+        << "stated, though it is the default";
+    EXPECT_FALSE(has(load(kChip, {"memory.efficiency=90%"}), "memory.efficiency"));
+    EXPECT_FALSE(has(load(kChip), "published.peak")) << "which has no default";
 }
 
 TEST(ChipConfigLoad, ReadsWhatIsPublished) {
@@ -138,6 +167,23 @@ TEST(ChipConfigLoad, ReadsWhatIsPublished) {
     EXPECT_EQ(chip.published.peak_ops_per_second, 1.5e12);
     EXPECT_EQ(chip.published.memory_bytes_per_second, 3e9);
     EXPECT_EQ(chip.published.ridge_ops_per_byte, 9);
+}
+
+// 700 MHz: a cycle is 10000/7 ps. 2572 cycles are 3674285.7 ps, 2573 are 3675714.3.
+TEST(ChipConfigFigures, TimesTakeWholeCyclesRoundedUp) {
+    ChipConfig chip;
+    chip.clock_hz = 700'000'000;
+    EXPECT_EQ(chip.cycles_in(0), 0u);
+    EXPECT_EQ(chip.cycles_in(1), 1u);
+    EXPECT_EQ(chip.cycles_in(1'428), 1u);
+    EXPECT_EQ(chip.cycles_in(1'429), 2u);
+    EXPECT_EQ(chip.cycles_in(3'674'285), 2572u);
+    EXPECT_EQ(chip.cycles_in(3'675'000), 2573u) << "2572.5";
+    EXPECT_EQ(chip.cycles_in(3'675'714), 2573u);
+    EXPECT_EQ(chip.cycles_in(1'000'000'000), 700'000u) << "a millisecond, exactly";
+    chip.clock_hz = 10'000'000'000;
+    EXPECT_EQ(chip.cycles_in(100), 1u);
+    EXPECT_EQ(chip.cycles_in(1'000'000'000'000'000), 10'000'000'000'000u) << "no overflow";
 }
 
 TEST(ChipConfigFigures, TileHasOneByteOrTwoPerElement) {
@@ -164,6 +210,22 @@ TEST(ChipConfigFigures, PeakAndRidgeCountEveryArrayOfEveryCore) {
 
 TEST(ChipConfigFigures, RidgeIsPeakOverBandwidth) {
     EXPECT_DOUBLE_EQ(load(kChip).ridge_ops_per_byte(), 2.0 * 8 * 4 * 500e6 / 3e9) << "ops/byte";
+}
+
+TEST(ChipConfigLoad, ADrainTakesALaneForEachColumnOrWhatTheFileSays) {
+    ChipConfig chip = load(with("lanes: 16", "lanes: 16, drain_lanes: 5"));
+    EXPECT_EQ(chip.drain_lanes(), 5u);
+    EXPECT_EQ(chip.drains_at_a_time(), 3u);
+    chip = load(kChip);  // 4 columns, 16 lanes
+    EXPECT_EQ(chip.drain_lanes(), 4u);
+    EXPECT_EQ(chip.drains_at_a_time(), 4u);
+    chip.vector.lanes = 3;
+    EXPECT_EQ(chip.drain_lanes(), 3u);
+    EXPECT_EQ(chip.drains_at_a_time(), 1u);
+}
+
+TEST(ChipConfigLoad, ReadsTransfersInFlight) {
+    EXPECT_EQ(load(std::string(kChip) + "dma: {in_flight: 6}\n").dma.in_flight, 6u);
 }
 
 }  // namespace

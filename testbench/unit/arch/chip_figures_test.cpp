@@ -37,6 +37,8 @@ Texts lenient_chip() {
             {"mxu.accumulator_rows", "64"},
             {"mxu.weight_fifo_tiles", "2"},
             {"unified_buffer", "64 KiB"},
+            {"buffer_ports.read", "8 B/cycle"},
+            {"buffer_ports.write", "8 B/cycle"},
             {"memory.size", "64 MiB"},
             {"memory.bandwidth", "3 GB/s"},
             {"memory.latency", "100 ns"},

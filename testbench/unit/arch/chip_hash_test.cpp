@@ -58,7 +58,7 @@ TEST(ChipConfigHash, IsNotThatOfTexts) {
 TEST(ChipConfigHash, TakesADefaultForTheSameWrittenOut) {
     EXPECT_EQ(load(kChip).hash(), load(with_array("int8\n  pipeline: 1\n  sum4: false")).hash());
     EXPECT_EQ(load(kChip).hash(), load(with_array("int8\n  count: 1") + "cores: 1\n").hash());
-    EXPECT_EQ(load(kChip).hash(), load(with_memory("channels: 1, efficiency: 100 %")).hash());
+    EXPECT_EQ(load(kChip).hash(), load(with_memory("channels: 1, efficiency: 90 %")).hash());
     EXPECT_EQ(load(kChip).hash(), load(with_sequencer("layer_sync: false")).hash());
     EXPECT_EQ(load(kChip).hash(), load(with("latency: 7 cycles",
                                             "latency: 7 cycles, fixed_pipeline: true, "

@@ -92,6 +92,16 @@ TEST(ChipSet, IsBlamedForARuleThatItBreaks) {
               "us");
     EXPECT_EQ(refusal({"memory.refresh_interval=1us"}),
               "--set: memory.refresh_duration: expected the key, found nothing");
+    EXPECT_EQ(refusal({"mxu.dtype=bf16"}, std::string(kChip) + "buffer_ports: {read: 1 B/cycle}\n"),
+              "--set: buffer_ports.read: expected at least one element of mxu.dtype bf16 (2 "
+              "B/cycle), found 1 B/cycle");
+    EXPECT_EQ(refusal({"vector.lanes=4"}, with("lanes: 16", "lanes: 16, drain_lanes: 8")),
+              "--set: vector.drain_lanes: expected at most vector.lanes (4), found 8");
+    EXPECT_EQ(refusal({"dma.in_flight=0"}),
+              "--set: dma.in_flight: expected a value from 1 to 1024, found 0");
+    EXPECT_EQ(refusal({"sequencer.kernel_launch=1 ms"}),
+              "--set: sequencer.kernel_launch: expected less than sequencer.watchdog (10000 "
+              "cycles), found 1 ms (500000 cycles)");
 }
 
 TEST(ChipSet, IsNotBlamedForWhatTheFileBreaksAlone) {

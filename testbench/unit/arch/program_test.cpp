@@ -224,7 +224,7 @@ TEST(ProgramRejects, AnotherInstructionSetAndNamesIt) {
     Program program = small_program();
     program.isa_hash = 0x1234;
     const std::string why = refusal(serialise(program));
-    EXPECT_EQ(why.find("old.tpu: instruction set: expected version 3 "), 0u) << why;
+    EXPECT_EQ(why.find("old.tpu: instruction set: expected version 4 "), 0u) << why;
     EXPECT_NE(why.find("(hash 0000000000001234); compile the model again"), std::string::npos)
         << why;
 }

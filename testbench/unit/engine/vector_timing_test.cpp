@@ -19,6 +19,9 @@ TEST(VectorTimingDrain, TakesOneCyclePerStartedGroupOfLanes) {
     EXPECT_EQ(kTiming.drain_interval(8), 1u);
     EXPECT_EQ(kTiming.drain_interval(9), 2u);
     EXPECT_EQ(kTiming.drain_interval(256), 32u);
+    constexpr VectorTiming kNarrow{{.lanes = 8, .latency_cycles = 5}, 3};
+    EXPECT_EQ(kNarrow.drain_interval(3), 1u);
+    EXPECT_EQ(kNarrow.drain_interval(8), 3u);
 }
 
 using arch::VectorOperand;

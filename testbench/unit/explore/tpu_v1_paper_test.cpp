@@ -108,7 +108,7 @@ TEST(TpuV1Paper, Lstm0CountersExceedTheRoof) {
 
 TEST(TpuV1Paper, SyncLatencyFollowsFromRow7) {
     const double derived = derive_sync_latency(chip()).sync_latency;
-    EXPECT_EQ(chip().sequencer.sync_cycles, std::lround(derived));
+    EXPECT_EQ(chip().sync_cycles(), std::lround(derived));
 }
 
 TEST(TpuV1Model, IsWithinTheBoundsOfTable3) {
@@ -155,7 +155,7 @@ TEST(TpuV1Model, HostTimeIsLessThanThePapers) {
 TEST(TpuV1Model, SyncLatencyMatters) {
     const double shipped = deviation(measured()).mean;
     for (const uint32_t cycles : {0u, 5000u}) {
-        Variant variant{"", [=](arch::ChipConfig& c) { c.sequencer.sync_cycles = cycles; }, {}};
+        Variant variant{"", [=](arch::ChipConfig& c) { set_sync_cycles(c, cycles); }, {}};
         EXPECT_GT(deviation(measure_variant(variant, measured(), chip())).mean, shipped) << cycles;
     }
 }

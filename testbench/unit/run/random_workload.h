@@ -29,7 +29,7 @@ inline arch::ChipConfig random_chip(Seeded& random) {
     chip.mxu.count = pick(random, 1, 3);
     chip.unified_buffer_bytes = uint64_t{512} << random.below(8);
     chip.unified_buffer_bytes += random.below(100);
-    if (random.chance(30)) chip.buffer_ports = {pick(random, 1, 64), pick(random, 1, 64)};
+    if (random.chance(30)) chip.buffer_ports = {pick(random, 2, 64), pick(random, 2, 64)};
     chip.memory.bytes = 16 << 20;
     chip.memory.bytes_per_second =
         100'000'000 + random.below(random.chance(50) ? 4'000'000'000 : 100'000'000'000);
@@ -48,7 +48,9 @@ inline arch::ChipConfig random_chip(Seeded& random) {
     chip.sequencer.queue_entries = pick(random, 1, 16);
     chip.sequencer.watchdog_cycles = 100'000'000;
     chip.sequencer.layer_sync = random.chance(40);
-    chip.sequencer.sync_cycles = random.chance(40) ? pick(random, 1, 300) : 0;
+    chip.sequencer.sync_latency_ps = random.chance(40) ? pick(random, 1, 600'000) : 0;
+    chip.sequencer.program_launch_ps = random.chance(40) ? pick(random, 1, 1'000'000) : 0;
+    chip.sequencer.kernel_launch_ps = random.chance(40) ? pick(random, 1, 600'000) : 0;
     return chip;
 }
 

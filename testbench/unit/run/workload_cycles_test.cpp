@@ -19,6 +19,7 @@ arch::ChipConfig plain_chip() {
     chip.mxu = {8, 8, arch::Dtype::kInt8, 1, false, 0, 64, 2};
     chip.unified_buffer_bytes = 4096;
     chip.memory = {1 << 20, 8'000'000'000, 50'000};
+    chip.memory.efficiency_percent = 100;
     chip.vector = {8, 8};
     chip.host = {8'000'000'000, 500'000, 500'000'000};
     chip.sequencer = {16, 1'000'000};
@@ -90,7 +91,7 @@ TEST(WorkloadCycles, AreThoseOfTheStepsWithoutLayerSync) {
 TEST(WorkloadCycles, AreThoseOfTheStepsWithLayerSync) {
     arch::ChipConfig chip = plain_chip();
     chip.sequencer.layer_sync = true;
-    chip.sequencer.sync_cycles = 100;
+    chip.sequencer.sync_latency_ps = 100'000;
     const auto result = run::time_list_apart(product(kRows, 8, 8), chip);
     // The second block, of two instructions, goes before what is asked for in the same cycle.
     const uint64_t fetch_through = kFetched + 2 * 32 / 8;               // 90
@@ -108,6 +109,35 @@ TEST(WorkloadCycles, AreThoseOfTheStepsWithLayerSync) {
     EXPECT_EQ(cause(result, "sequencer", "wait_flag"),
               (input_here + 100 - first_nop) + (drained + 100 - second_nop));
     EXPECT_EQ(result.instructions, 10u);
+}
+
+// 1 GHz: a cycle is a nanosecond. Nothing happens before the start is over.
+TEST(WorkloadCycles, AreMoreByTheStartOfTheProgram) {
+    arch::ChipConfig chip = plain_chip();
+    const auto before = run::time_list_apart(product(kRows, 8, 8), chip);
+    chip.sequencer.program_launch_ps = 1'000'000;
+    const auto result = run::time_list_apart(product(kRows, 8, 8), chip);
+    EXPECT_EQ(result.cycles, before.cycles + 1000);
+    EXPECT_EQ(cause(result, "sequencer", "launch"), 1000u);
+    EXPECT_EQ(cause(result, "mxu", "launch"), 0u);
+    EXPECT_EQ(result.instructions, before.instructions);
+}
+
+TEST(WorkloadCycles, PayForEveryKernelAndTimeStep) {
+    workload::Workload workload = product(kRows, 8, 8);
+    workload.layers.push_back(workload.layers[0]);
+    workload.layers[1].name = "repeated";
+    workload.layers[1].repeat = 3;
+    for (const bool layer_sync : {false, true}) {
+        arch::ChipConfig chip = plain_chip();
+        chip.sequencer.layer_sync = layer_sync;
+        const auto before = run::time_list_apart(workload, chip);
+        chip.sequencer.kernel_launch_ps = 24'001;  // 25 cycles
+        const auto result = run::time_list_apart(workload, chip);
+        EXPECT_EQ(result.instructions, before.instructions + 1 + 3);
+        EXPECT_EQ(cause(result, "sequencer", "launch"), 4u * 25);
+        EXPECT_EQ(cause(before, "sequencer", "launch"), 0u);
+    }
 }
 
 // A tile that is long in coming, there being room for one: the array waits for it, then for its

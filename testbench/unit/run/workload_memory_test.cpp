@@ -23,6 +23,7 @@ Child run_tiles(uint64_t tiles, uint64_t watchdog_cycles) {
     chip.mxu = {8, 8, arch::Dtype::kInt8, 1, false, 0, 64, 4};
     chip.unified_buffer_bytes = 1 << 20;
     chip.memory = {64 << 20, 64'000'000'000, 50'000};
+    chip.memory.efficiency_percent = 100;
     chip.vector = {8, 8};
     chip.host = {8'000'000'000, 500'000, 500'000'000};
     chip.sequencer = {16, watchdog_cycles};

@@ -75,7 +75,7 @@ TEST_F(CoreCycles, RowsThatAreManyHideTheShift) {
 TEST_F(CoreCycles, SynchronisationIsChargedToANopThatWaits) {
     arch::ChipConfig config = small_chip();
     make(config, false);
-    config.sequencer.sync_cycles = 100;
+    config.sequencer.sync_latency_ps = 200'000;  // 100 cycles
     CoresBench slow("slow", config, false);
     bench->run([&] {
         const struct {
@@ -112,7 +112,7 @@ TEST_F(CoreCycles, SynchronisationIsChargedToANopThatWaits) {
 
 TEST_F(CoreCycles, SynchronisationCountsFromTheLastFlag) {
     arch::ChipConfig config = small_chip();
-    config.sequencer.sync_cycles = 100;
+    config.sequencer.sync_latency_ps = 200'000;  // 100 cycles
     make(config, false);
     bench->run([&] {
         // The DMA needs 500 ns of latency and 1000 bytes at 4 GB/s: 375 cycles.
@@ -123,6 +123,108 @@ TEST_F(CoreCycles, SynchronisationCountsFromTheLastFlag) {
         EXPECT_EQ(sequencer_cause(Cause::kWaitFlag), 375u - 1 + 100);
         EXPECT_EQ(sequencer_cause(Cause::kBusy), 3u);
         EXPECT_EQ(sequencer_cause(Cause::kWaitMemory), fetched);
+    });
+}
+
+// 500 MHz: 200 ns and a picosecond more are 101 cycles.
+TEST_F(CoreCycles, ALaunchTakesItsTime) {
+    arch::ChipConfig config = small_chip();
+    config.sequencer.kernel_launch_ps = 200'001;
+    make(config, false);
+    bench->run([&] {
+        ASSERT_FALSE(bench->program(0, {launch(), nop(), launch(), halt()}));
+        const uint64_t fetched = 4 * 32 / 8 + 50;
+        EXPECT_EQ(bench->cycles(), fetched + 101 + 1 + 101);
+        EXPECT_EQ(sequencer_cause(Cause::kLaunch), 2u * 101);
+        EXPECT_EQ(sequencer_cause(Cause::kBusy), 1u) << "the nop";
+        EXPECT_EQ(sequencer_cause(Cause::kWaitMemory), fetched);
+        EXPECT_EQ(sequencer_cause(Cause::kWaitFlag), 0u);
+    });
+}
+
+TEST_F(CoreCycles, ALaunchOfNoTimeTakesACycle) {
+    make(small_chip(), false);
+    bench->run([&] {
+        ASSERT_FALSE(bench->program(0, {launch(), nop(), launch(), halt()}));
+        EXPECT_EQ(bench->cycles(), 4u * 32 / 8 + 50 + 3);
+        EXPECT_EQ(sequencer_cause(Cause::kLaunch), 2u);
+    });
+}
+
+// Its flags: taken before, with the synchronisation's time, raised in its last cycle.
+TEST_F(CoreCycles, ALaunchTakesAndRaisesFlags) {
+    arch::ChipConfig config = small_chip();
+    config.sequencer.kernel_launch_ps = 200'000;
+    config.sequencer.sync_latency_ps = 60'000;
+    make(config, false);
+    bench->run([&] {
+        ASSERT_FALSE(bench->program(
+            0, {read_memory(wait(6), 0, 0, 8), nop(signal(5)), launch(wait_signal(5, 6)), halt()}));
+        const uint64_t fetched = 4 * 32 / 8 + 50;           // 66: the DMA has its instruction
+        const uint64_t flag_taken = fetched + 2;            // 68
+        const uint64_t raised = flag_taken + 30 + 100 - 1;  // 197
+        EXPECT_EQ(bench->cycles(), raised + 8 / 8 + 50);    // the transfer that waits for it
+        EXPECT_EQ(sequencer_cause(Cause::kWaitFlag), 30u);
+        EXPECT_EQ(sequencer_cause(Cause::kLaunch), 100u);
+        EXPECT_EQ(sequencer_cause(Cause::kBusy), 2u);
+        EXPECT_EQ(sequencer_cause(Cause::kIdle), 50u) << "the halt, from 198 to 248";
+    });
+}
+
+// Units go on while the sequencer launches; what it launches is behind.
+TEST_F(CoreCycles, UnitsWorkDuringALaunch) {
+    arch::ChipConfig config = small_chip();
+    config.sequencer.kernel_launch_ps = 2'000'000;
+    make(config, false);
+    bench->run([&] {
+        // 500 ns of latency and 1000 bytes at 4 GB/s are 375 cycles, the launch takes 1000.
+        ASSERT_FALSE(bench->program(0, {read_host(signal(5), 0, 0, 1000), launch(),
+                                        read_host(wait(5), 0, 0, 1000), halt()}));
+        EXPECT_EQ(bench->cycles(), 4u * 32 / 8 + 50 + 1 + 1000 + 375);
+    });
+}
+
+// 500 MHz: 1 us and a picosecond more are 501 cycles.
+TEST_F(CoreCycles, AProgramsStartTakesItsTimeOncePerProgramAndCore) {
+    arch::ChipConfig config = many_arrays();
+    make(config, false);
+    config.sequencer.program_launch_ps = 1'000'001;
+    CoresBench slow("slow", config, false);
+    const auto launched = [&](size_t core) {
+        return CoresBench::cause(slow.chip.core(core).sequencer().account(), Cause::kLaunch);
+    };
+    bench->run([&] {
+        const ProgramWords first = {nop(), read_memory({}, 0, 0, 64), nop(), halt()},
+                           second = {nop(), nop(), halt()};
+        for (uint64_t runs = 1; runs <= 3; ++runs) {
+            bench->programs(first, second);
+            slow.programs(first, second);
+            for (const size_t core : {0u, 1u}) {
+                EXPECT_EQ(slow.cycles(core), bench->cycles(core) + 501) << "core " << core;
+                EXPECT_EQ(launched(core), 501 * runs) << "core " << core;
+            }
+        }
+    });
+}
+
+TEST_F(CoreCycles, TimesOfTheSequencerDoNotShrinkWithTheClock) {
+    arch::ChipConfig config = small_chip();
+    config.sequencer.sync_latency_ps = 200'000;
+    config.sequencer.kernel_launch_ps = 100'000;
+    make(config, false);
+    config.clock_hz = 2 * config.clock_hz;
+    CoresBench fast("fast", config, false);
+    bench->run([&] {
+        const ProgramWords program = {launch(signal(5)), nop(wait(5)), halt()};
+        ASSERT_FALSE(bench->program(0, program));
+        ASSERT_FALSE(fast.program(0, program));
+        const auto of = [](CoresBench& bench, Cause cause) {
+            return CoresBench::cause(bench.chip.core().sequencer().account(), cause);
+        };
+        EXPECT_EQ(of(*bench, Cause::kWaitFlag), 100u);
+        EXPECT_EQ(of(fast, Cause::kWaitFlag), 200u);
+        EXPECT_EQ(of(*bench, Cause::kLaunch), 50u);
+        EXPECT_EQ(of(fast, Cause::kLaunch), 100u);
     });
 }
 

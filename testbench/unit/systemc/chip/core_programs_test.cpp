@@ -13,7 +13,7 @@ using namespace testbench;
 arch::ChipConfig two_cores(uint32_t cross_core_cycles = 0) {
     arch::ChipConfig chip = small_chip();
     chip.cores = 2;
-    chip.sequencer.cross_core_cycles = cross_core_cycles;
+    chip.sequencer.cross_core_latency_ps = cross_core_cycles * uint64_t{2000};  // at 500 MHz
     return chip;
 }
 

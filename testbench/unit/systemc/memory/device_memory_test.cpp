@@ -34,6 +34,7 @@ class Bench : public sc_core::sc_module {
     static arch::ChipConfig config() {
         arch::ChipConfig config;
         config.memory = {1 << 16, 4000000000, 100000};
+        config.memory.efficiency_percent = 100;
         return config;
     }
     DeviceMemory memory{"memory", config()};

@@ -92,6 +92,7 @@ Memory four_channels() {
     memory.bytes_per_second = 4'000'000'000;
     memory.channels = 4;
     memory.channel_interleave = 64;
+    memory.efficiency_percent = 100;
     return memory;
 }
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan decides of the graph as a whole, before rooms and pieces: who takes part in a kernel,
+// and which kernels the batch goes through in rounds.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compiler/plan/plan.h"
+
+namespace tandem::compiler {
+
+struct Outline {
+    std::vector<uint32_t> cores;    ///< of each kernel, that share it
+    std::vector<Segment> segments;  ///< one after the other, of all kernels
+};
+
+/// All cores, all of the batch at once.
+Outline plain_outline(const KernelGraph& graph, uint32_t cores);
+
+/// Samples that the batch can be split into: every kernel's lines and every value's bytes divide
+/// evenly into them, and no kernel mixes them. 1: it cannot be split.
+uint64_t samples_of(const KernelGraph& graph);
+
+/// Shares, columns, segments and visits of an empty plan.
+void share_out(const KernelGraph& graph, const arch::ChipConfig& chip, const Outline& outline,
+               Plan& plan);
+
+/// The plan with this outline. Throws UserError naming the kernel that has no room.
+Plan plan_of(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options,
+             const Outline& outline);
+
+/// Between which kernels a value, or what belongs to a kernel, lives in the buffer.
+struct Uses {
+    std::optional<size_t> maker;                     ///< kernel; none: a graph input
+    std::vector<std::pair<size_t, size_t>> readers;  ///< kernel and operand
+    size_t first = 0, last = 0;
+    bool local = false;  ///< made and read in one segment: a round's part is all there is at a time
+};
+std::vector<Uses> uses_of(const KernelGraph& graph, const std::vector<Segment>& segments);
+
+/// The segment that a kernel belongs to.
+const Segment& segment_of(const std::vector<Segment>& segments, size_t kernel);
+
+}  // namespace tandem::compiler

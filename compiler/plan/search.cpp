@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/plan/search.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "base/error.h"
+#include "compiler/plan/outline.h"
+#include "compiler/plan/visit_cost.h"
+
+namespace tandem::compiler {
+
+namespace {
+
+/// What more cores, or rounds, have to gain: about the closed form's error (docs/plans.md).
+constexpr double kMargin = 0.03;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr uint32_t kMostRounds = 64;
+
+/// A plan that fits, with what it costs.
+struct Candidate {
+    Outline outline;
+    Plan plan;
+    std::vector<double> kernels;  ///< cycles of all rounds of each
+    double cycles = kNever;
+};
+
+class Search {
+  public:
+    Search(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options)
+        : graph_(graph), chip_(chip), options_(options), cost_(graph, chip) {}
+
+    Plan run() {
+        if (!graph_.chained) return independent();
+        std::optional<Candidate> best;
+        for (const uint32_t cores : core_counts()) {
+            std::optional<Candidate> found = with_cores(cores);
+            if (found && (!best || found->cycles < best->cycles * (1 - kMargin)))
+                best = std::move(found);
+        }
+        if (!best) return plan_of(graph_, chip_, options_, plain_outline(graph_, options_.cores));
+        return std::move(best->plan);
+    }
+
+  private:
+    /// 1, 2, 4, ... and all.
+    std::vector<uint32_t> core_counts() const {
+        std::vector<uint32_t> counts;
+        for (uint32_t n = 1; n < options_.cores; n *= 2) counts.push_back(n);
+        counts.push_back(options_.cores);
+        return counts;
+    }
+
+    std::optional<Candidate> candidate(Outline outline) const {
+        try {
+            Candidate made{std::move(outline), {}, {}, 0};
+            made.plan = plan_of(graph_, chip_, options_, made.outline);
+            made.kernels = cost_.of_kernels(made.plan);
+            made.cycles = cost_.of_plan(made.plan);
+            return made;
+        } catch (const UserError&) {
+            return std::nullopt;  // fits nowhere
+        }
+    }
+
+    // ---- kernels that have nothing to do with one another
+
+    /// Each with the cores that are best for it.
+    Plan independent() const {
+        std::optional<Candidate> best;
+        for (const uint32_t cores : core_counts()) {
+            std::optional<Candidate> found = candidate(plain_outline(graph_, cores));
+            if (!found) continue;
+            if (!best) {
+                best = std::move(found);
+                continue;
+            }
+            for (size_t k = 0; k < graph_.kernels.size(); ++k)
+                if (found->kernels[k] < best->kernels[k] * (1 - kMargin)) {
+                    best->kernels[k] = found->kernels[k];
+                    best->outline.cores[k] = cores;
+                }
+        }
+        return plan_of(graph_, chip_, options_,
+                       best ? best->outline : plain_outline(graph_, options_.cores));
+    }
+
+    // ---- networks
+
+    std::vector<uint32_t> round_counts(uint32_t cores) const {
+        const uint64_t most = std::min<uint64_t>(kMostRounds, samples_of(graph_) / cores);
+        if (options_.rounds != 0) return {options_.rounds <= most ? options_.rounds : 1};
+        std::vector<uint32_t> counts{1};
+        for (uint32_t n = 2; n <= most; n *= 2) {
+            counts.push_back(n);
+            if (n + n / 2 <= most) counts.push_back(n + n / 2);
+        }
+        return counts;
+    }
+
+    /// The batch in so many rounds through all kernels; then the best mixture of these.
+    std::optional<Candidate> with_cores(uint32_t cores) {
+        std::vector<Candidate> uniform;
+        for (const uint32_t rounds : round_counts(cores)) {
+            Outline outline = plain_outline(graph_, cores);
+            outline.segments.front().rounds = rounds;
+            if (auto made = candidate(std::move(outline))) uniform.push_back(std::move(*made));
+        }
+        if (uniform.empty()) return std::nullopt;
+        std::optional<Candidate> mixed;
+        if (uniform.size() > 1) mixed = candidate(mixture(uniform, cores));
+        auto best = std::ranges::min_element(uniform, {}, &Candidate::cycles);
+        if (mixed && mixed->cycles < best->cycles) return mixed;
+        return std::move(*best);
+    }
+
+    /// Rounds of each kernel by dynamic programming over the kernels. The host's input is waited
+    /// for in the first segment.
+    Outline mixture(const std::vector<Candidate>& uniform, uint32_t cores) const {
+        const size_t n = graph_.kernels.size(), choices = uniform.size();
+        const auto rounds = [&](size_t i) { return uniform[i].outline.segments.front().rounds; };
+        const std::vector<double> crossing = crossings(uniform);
+        // Cycles from a kernel on that begins a segment, and where that segment ends.
+        std::vector<double> rest(n + 1, kNever);
+        std::vector<std::pair<size_t, size_t>> next(n + 1);  // choice, end
+        rest[n] = 0;
+        Outline outline = plain_outline(graph_, cores);
+        for (size_t begin = n; begin-- > 0;)
+            for (size_t i = 0; i < choices; ++i) {
+                double own = 0;
+                for (size_t end = begin + 1; end <= n; ++end) {
+                    own += uniform[i].kernels[end - 1];
+                    const double after = rest[end] + crossing[end];
+                    const double here =
+                        begin == 0 ? cost_.with_host(own, uniform[i].kernels[0], rounds(i)) : own;
+                    if (here + after >= rest[begin]) continue;
+                    rest[begin] = here + after;
+                    next[begin] = {i, end};
+                }
+            }
+        outline.segments.clear();
+        for (size_t begin = 0; begin < n;) {
+            const auto [i, end] = next[begin];
+            outline.segments.push_back({begin, end, rounds(i)});
+            begin = end;
+        }
+        return outline;
+    }
+
+    /// In front of each kernel, if a segment ends there: values that live across and have no room
+    /// in the buffer are written to memory and read from there.
+    std::vector<double> crossings(const std::vector<Candidate>& uniform) const {
+        const auto whole = std::ranges::find_if(
+            uniform, [](const Candidate& c) { return c.outline.segments.front().rounds == 1; });
+        std::vector<double> cycles(graph_.kernels.size() + 1);
+        for (size_t v = 0; v < uses_.size(); ++v) {
+            if (!uses_[v].maker || (whole != uniform.end() && whole->plan.values[v].resident))
+                continue;
+            for (size_t k = *uses_[v].maker + 1; k <= uses_[v].last; ++k)
+                cycles[k] += 2 * cost_.memory_cycles(graph_.values[v].bytes);
+        }
+        return cycles;
+    }
+
+    const KernelGraph& graph_;
+    const arch::ChipConfig& chip_;
+    const PlanOptions& options_;
+    const VisitCost cost_;
+    const std::vector<Uses> uses_ = uses_of(graph_, {{0, graph_.kernels.size(), 1}});
+};
+
+}  // namespace
+
+Plan search_plan(const KernelGraph& graph, const arch::ChipConfig& chip,
+                 const PlanOptions& options) {
+    return Search(graph, chip, options).run();
+}
+
+double predicted_cycles(const KernelGraph& graph, const arch::ChipConfig& chip, const Plan& plan) {
+    return VisitCost(graph, chip).of_plan(plan);
+}
+
+}  // namespace tandem::compiler

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/plan/visit_cost.h"
+
+#include <algorithm>
+
+#include "arch/vector_rules.h"
+#include "base/divide.h"
+
+namespace tandem::compiler {
+
+namespace {
+
+constexpr double kPicoseconds = 1e12;
+
+}  // namespace
+
+VisitCost::VisitCost(const KernelGraph& graph, const arch::ChipConfig& chip)
+    : graph_(graph),
+      chip_(chip),
+      clock_(static_cast<double>(chip.clock_hz)),
+      launch_(static_cast<double>(0)),
+      sync_(chip.sequencer.layer_sync ? static_cast<double>(chip.sequencer.sync_cycles) : 0) {
+    for (const ValueId id : graph.inputs)
+        if (graph.values[id].home == Memory::kHost) host_bytes_ += graph.values[id].bytes;
+    if (graph.host_input_bytes != 0) host_bytes_ = graph.host_input_bytes;
+}
+
+double VisitCost::memory_cycles(uint64_t bytes) const {
+    const double usable = static_cast<double>(chip_.memory.bytes_per_second) *
+                          static_cast<double>(chip_.memory.efficiency_percent) / 100;
+    return static_cast<double>(bytes) / usable * clock_;
+}
+
+double VisitCost::with_host(double cycles, double first, uint32_t rounds) const {
+    if (host_bytes_ == 0) return cycles;
+    const double latency = static_cast<double>(chip_.host.latency_ps) / kPicoseconds * clock_;
+    const double transfer = static_cast<double>(host_bytes_) /
+                            static_cast<double>(chip_.host.bytes_per_second) * clock_ / rounds;
+    double arrived = latency, done = 0;
+    for (uint32_t round = 0; round < rounds; ++round) {
+        arrived += transfer;
+        // The first kernel begins with the first of its input.
+        done = std::max(done + cycles / rounds, arrived + (cycles - first) / rounds);
+    }
+    return done;
+}
+
+double VisitCost::of_vector(const Kernel& kernel, const CorePlan& share, double sharing) const {
+    double cycles = 0;
+    for (const VectorStep& step : kernel.vector()->steps) {
+        double elements = static_cast<double>(share.lines.size());
+        for (size_t axis = 1; axis < arch::kVectorAxes; ++axis)
+            elements *= static_cast<double>(step.shape[axis]);
+        const double passes =
+            chip_.vector.fixed_pipeline ? 1 : static_cast<double>(step.chain.steps.size() + 1);
+        cycles += elements / chip_.vector.lanes * passes + chip_.vector.latency_cycles;
+    }
+    uint64_t bytes = 0;
+    for (size_t i = 0; share.in != Way::kStays && i < kernel.inputs.size(); ++i)
+        bytes += operand_of_lines(kernel, graph_, i, share.lines).size();
+    if (share.out != Way::kStays) bytes += output_of_lines(kernel, graph_, share.lines).size();
+    return std::max(cycles, memory_cycles(bytes) * sharing);
+}
+
+double VisitCost::of_visit(const Plan& plan, const Visit& visit) const {
+    const Kernel& kernel = graph_.kernels[visit.kernel];
+    if (kernel.is_alias() || kernel.is_edge()) return 0;
+    double most = 0, sharing = 0;
+    for (uint32_t core = 0; core < plan.cores; ++core)
+        sharing += plan.kernels[visit.kernel].share(core, visit.round).chunks.empty() ? 0 : 1;
+    for (uint32_t core = 0; core < plan.cores; ++core) {
+        const CorePlan& share = plan.kernels[visit.kernel].share(core, visit.round);
+        if (share.chunks.empty()) continue;
+        most = std::max(
+            most, kernel.matmul() != nullptr ? share.cycles : of_vector(kernel, share, sharing));
+    }
+    if (most == 0) return 0;
+    return (most + launch_ + sync_) * static_cast<double>(kernel.repeat);
+}
+
+std::vector<double> VisitCost::of_kernels(const Plan& plan) const {
+    std::vector<double> cycles(graph_.kernels.size());
+    for (const Visit& visit : plan.visits) cycles[visit.kernel] += of_visit(plan, visit);
+    return cycles;
+}
+
+double VisitCost::of_plan(const Plan& plan) const {
+    const std::vector<double> kernels = of_kernels(plan);
+    double cycles = 0;
+    for (const Segment& segment : plan.segments) {
+        double own = 0;
+        for (size_t k = segment.begin; k < segment.end; ++k) own += kernels[k];
+        const bool first = segment.begin == 0;
+        cycles += first ? with_host(own, kernels[0], segment.rounds) : own;
+    }
+    return cycles + static_cast<double>(0);
+}
+
+}  // namespace tandem::compiler

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan costs by the closed form: its visits one after the other, each as long as the core
+// that takes longest, and the host's input, for which the first segment's rounds wait.
+#pragma once
+
+#include <vector>
+
+#include "compiler/plan/plan.h"
+
+namespace tandem::compiler {
+
+class VisitCost {
+  public:
+    VisitCost(const KernelGraph& graph, const arch::ChipConfig& chip);
+
+    double of_plan(const Plan& plan) const;
+    /// Cycles of all rounds of each kernel, repeats included.
+    std::vector<double> of_kernels(const Plan& plan) const;
+    /// A first segment of so many rounds that takes `cycles` altogether, `first` of them its first
+    /// kernel, when it has to wait for what the host gives.
+    double with_host(double cycles, double first, uint32_t rounds) const;
+    double memory_cycles(uint64_t bytes) const;
+
+  private:
+    double of_visit(const Plan& plan, const Visit& visit) const;
+    double of_vector(const Kernel& kernel, const CorePlan& share, double sharing) const;
+
+    const KernelGraph& graph_;
+    const arch::ChipConfig& chip_;
+    const double clock_;  ///< Hz
+    uint64_t host_bytes_ = 0;
+    double launch_ = 0, sync_ = 0;  ///< in front of a kernel
+};
+
+}  // namespace tandem::compiler
