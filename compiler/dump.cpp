@@ -108,7 +108,7 @@ std::string plan_text(const Planned& planned) {
                 planned.kernels.kernels[k].index, round, c, share.lines.begin, share.lines.end,
                 share.tiles.begin, share.tiles.end, share.chunks.size(),
                 share.chunks.size() == 1 ? "" : "s", name_of(share.in), name_of(share.out),
-                share.block_rows);
+                share.dealing.block_rows);
         }
     return text;
 }

@@ -25,6 +25,7 @@ Planned plan_graph(const Graph& graph, const arch::ChipConfig& chip,
     PlanOptions how;
     how.mode = options.plan;
     how.rounds = options.rounds;
+    how.forced = options.forced;
     how.cores = options.cores == 0 ? chip.cores : options.cores;
     how.use_cmem = options.use_cmem;
     how.memory_base = kStreamDataBase;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "arch/chip_config.h"
@@ -33,6 +34,8 @@ struct CompileOptions {
     bool use_cmem = true;
     PlanMode plan = PlanMode::kSearch;
     uint32_t rounds = 0;  ///< PlanOptions::rounds
+    /// For tests: instead of the best schedule of a product this one, modulo their number.
+    std::optional<uint64_t> forced{};
     Dump dump;
 };
 

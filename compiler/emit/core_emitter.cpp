@@ -182,6 +182,16 @@ uint64_t CoreEmitter::pieces_of(uint64_t bytes, bool host) const {
     return std::clamp<uint64_t>(bytes / least, 1, kMostPieces);
 }
 
+uint64_t CoreEmitter::piece_bytes(ValueId id) const {
+    const Value& value = graph_.values[id];
+    const bool host = (value.is_input || value.is_output) && value.home == Memory::kHost;
+    const double latency =
+        static_cast<double>(host ? chip_.host.latency_ps : chip_.memory.latency_ps) * 1e-12;
+    const auto bandwidth =
+        static_cast<double>(host ? chip_.host.bytes_per_second : chip_.memory.bytes_per_second);
+    return std::max(kPieceBytes, static_cast<uint64_t>(latency * bandwidth * kPieceLatencies));
+}
+
 void CoreEmitter::load_in_pieces(ValueId value, const Range& range, uint32_t address,
                                  int32_t node) {
     if (range.empty()) return;
@@ -239,17 +249,20 @@ void CoreEmitter::barrier(const std::vector<Access>& reads, int32_t node) {
 }
 
 void CoreEmitter::order_after(const std::vector<Access>& reads, int32_t node) {
-    const auto fence_in = [&](isa::Unit unit, uint32_t array) {
-        Step waiting = step(unit, node, array);
-        isa::Fence fence;
-        fence.unit = static_cast<uint8_t>(unit);
-        fence.mxu = static_cast<uint8_t>(array);
-        waiting.words = fence.encode();
-        for (const Access& access : reads) waiting.touches(access);
-        add(waiting);
-    };
-    fence_in(isa::Unit::kDmaIn, 0);
-    for (uint32_t array = 0; array < chip_.mxu.count; ++array) fence_in(isa::Unit::kMxu, array);
+    fence(isa::Unit::kDmaIn, 0, reads, node);
+    for (uint32_t array = 0; array < chip_.mxu.count; ++array)
+        fence(isa::Unit::kMxu, array, reads, node);
+}
+
+void CoreEmitter::fence(isa::Unit unit, uint32_t array, const std::vector<Access>& reads,
+                        int32_t node) {
+    Step waiting = step(unit, node, array);
+    isa::Fence fence;
+    fence.unit = static_cast<uint8_t>(unit);
+    fence.mxu = static_cast<uint8_t>(array);
+    waiting.words = fence.encode();
+    for (const Access& access : reads) waiting.touches(access);
+    add(waiting);
 }
 
 // ---- arrays
@@ -273,8 +286,13 @@ void CoreEmitter::use_vector_state(const arch::VectorState& state, int32_t node)
     vector_state_ = state;
 }
 
-uint32_t CoreEmitter::take_accumulators(uint32_t array, uint32_t rows) {
+uint32_t CoreEmitter::take_accumulators(uint32_t array, uint32_t rows, bool ring) {
     uint32_t& next = next_accumulator_[array];
+    if (ring) {
+        const uint32_t first = next % chip_.mxu.accumulator_rows;
+        next = (first + rows) % chip_.mxu.accumulator_rows;
+        return first;
+    }
     if (next + rows > chip_.mxu.accumulator_rows) next = 0;
     const uint32_t first = next;
     next += rows;

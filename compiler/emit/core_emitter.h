@@ -75,6 +75,8 @@ class CoreEmitter {
     void store(const Transfer& transfer, int32_t node);
     /// In pieces, so that work on the first one begins while others come.
     void load_in_pieces(ValueId value, const Range& range, uint32_t address, int32_t node);
+    /// Bytes of a piece that others need not wait for long, and whose latency others hide.
+    uint64_t piece_bytes(ValueId value) const;
     void store_in_pieces(ValueId value, const Range& range, uint32_t address, int32_t node);
     /// Where a byte of this core's part of a value that stays lies.
     uint32_t address_of(ValueId value, uint64_t byte) const;
@@ -87,6 +89,8 @@ class CoreEmitter {
     void barrier(const std::vector<Access>& reads, int32_t node);
     /// Loads and products that come wait for what these accesses read.
     void order_after(const std::vector<Access>& reads, int32_t node);
+    /// So does what comes on one unit.
+    void fence(isa::Unit unit, uint32_t array, const std::vector<Access>& reads, int32_t node);
     /// What the last kernel wrote, for the next one's barrier.
     std::vector<Access> written;
 
@@ -101,7 +105,8 @@ class CoreEmitter {
     void use_window(const isa::Geometry& window, int32_t node);
     const isa::Geometry& window_in_use() const { return *window_; }
     /// The accumulators are used in turns, so that a block is drained while others are computed.
-    uint32_t take_accumulators(uint32_t array, uint32_t rows);
+    /// In a ring the block goes on at row 0 where it reaches the end.
+    uint32_t take_accumulators(uint32_t array, uint32_t rows, bool ring);
     /// The visit behind the one that is being emitted: its kernel's next time step, or another.
     std::optional<Visit> next_visit;
     /// Weights of the first wave of this visit have been asked for.

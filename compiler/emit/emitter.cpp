@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "compiler/plan/product_grid.h"
 
 namespace tandem::compiler {
 
@@ -136,7 +137,7 @@ void Emitter::end(CoreEmitter& core) {
         return;
     }
     // The areas of what leaves: whoever reads them waits for all that was written there.
-    const uint64_t places = share.out == Way::kWaves ? 2 * core.chip().mxu.count : 2;
+    const uint64_t places = share.out == Way::kWaves ? 2 * share.dealing.arrays : 2;
     core.written = {core.buffer(share.out_area, places * share.out_piece)};
     if (!graph_.values[out].is_output || plan_.values[out].copied)
         core.written.push_back(core.part(out));
@@ -151,10 +152,7 @@ uint64_t Emitter::work() const {
         for (const Chunk& chunk : share.chunks) {
             const uint64_t rows = matmul == nullptr ? 0 : chunk.lines.size() * matmul->window.out_w;
             work += kernel.repeat *
-                    (matmul == nullptr ? 1
-                                       : waves(row_blocks(rows, share.tiles.size(),
-                                                          share.block_rows, cores_.front()->chip()),
-                                               share.tiles.size(), cores_.front()->chip()));
+                    (matmul == nullptr ? 1 : grid_of(share, rows, cores_.front()->chip()).waves());
         }
     }
     return work;

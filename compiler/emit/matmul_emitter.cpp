@@ -12,7 +12,11 @@ namespace tandem::compiler {
 namespace {
 
 constexpr uint8_t kDataBase = 1;
-constexpr uint32_t kMostParts = 4, kLeastPartRows = 64;
+/// Rows after which a block's results are worth draining although the block goes on: enough to
+/// outweigh the array's latency.
+constexpr uint32_t kMostParts = 4, kRingParts = 8, kLeastPartRows = 64;
+/// The next chunk comes a little faster than this one is used.
+constexpr double kAhead = 1.25;
 
 }  // namespace
 
@@ -22,13 +26,14 @@ MatmulEmitter::MatmulEmitter(CoreEmitter& core, const Visit& visit)
       kernel_(core.kernel(visit.kernel)),
       plan_(core.plan().kernels[visit.kernel]),
       share_(core.share(visit)),
-      chip_(core.chip()) {}
+      chip_(core.chip()),
+      input_(core, kernel_.inputs[0], node()) {}
 
 void MatmulEmitter::fetch_first_wave(CoreEmitter& core, const Visit& visit) {
     if (core.kernel(visit.kernel).matmul() == nullptr || core.fetched_ahead == visit) return;
     MatmulEmitter emitter(core, visit);
     if (emitter.share_.chunks.empty()) return;
-    emitter.fetch(emitter.wave_at(0));
+    emitter.fetch(emitter.wave_at(0), 0, emitter.tiles_ahead());
     core.fetched_ahead = visit;
 }
 
@@ -36,28 +41,23 @@ bool MatmulEmitter::advance() {
     if (chunk_ >= share_.chunks.size()) return false;
     if (wave_ == 0) begin_chunk();
     Wave wave = wave_at(wave_);
-    if (waves_done_ == 0 && core_.fetched_ahead != visit_) fetch(wave);
-    if (waves_done_ == 0) core_.fetched_ahead.reset();
-    fetch_next();
-    multiply(wave);
-    drain(wave);
-    if (share_.out == Way::kWaves) store(wave);
+    if (waves_done_ == 0) fetch_begin(wave);
+    if (!rest_to_fetch_) fetch_next();
+    take_places(wave);
+    uint64_t k_tiles = 0;
+    for (const Block& block : wave) k_tiles = std::max<uint64_t>(k_tiles, block.tile->k_tiles);
+    multiply(wave, k_tiles);
+    queue_drains(wave);
     ++waves_done_;
-    if (++wave_ == waves_of_chunk()) end_chunk();
+    if (++wave_ == grid().waves()) end_chunk();
     return true;
-}
-
-uint64_t MatmulEmitter::blocks() const {
-    return row_blocks(chunk_rows(), share_.tiles.size(), share_.block_rows, chip_);
-}
-uint64_t MatmulEmitter::waves_of_chunk() const {
-    return waves(blocks(), share_.tiles.size(), chip_);
 }
 
 // ---- chunks
 
 /// Two chunks are on their way at most: the third one takes the place of the first.
 void MatmulEmitter::begin_chunk() {
+    if (share_.paced && share_.in != Way::kSlices) return queue_chunk();
     if (!begun_) {
         begun_ = true;
         if (share_.in == Way::kWhole) {
@@ -75,32 +75,64 @@ void MatmulEmitter::begin_chunk() {
 }
 
 void MatmulEmitter::load_chunk(size_t chunk) {
-    core_.load_in_pieces(kernel_.inputs[0], share_.chunks[chunk].input,
-                         static_cast<uint32_t>(share_.in_area + chunk % 2 * share_.in_piece),
+    core_.load_in_pieces(kernel_.inputs[0], share_.chunks[chunk].input, place_of_chunk(chunk),
                          node());
 }
 
-void MatmulEmitter::end_chunk() {
-    if (share_.out == Way::kChunks) {
-        // Reading the buffer takes a synchronisation here, whoever reads it.
-        const uint64_t columns = out_row_bytes();
-        const auto address = static_cast<uint32_t>(share_.out_area + chunk_ % 2 * share_.out_piece);
-        core_.barrier({core_.buffer(address, columns * chunk_rows())}, node());
-        const uint64_t row_bytes = core_.graph().values[kernel_.output].bytes / window().rows();
-        const ColumnTile& first = plan_.tiles[share_.tiles.begin];
-        const uint64_t channel = work().groups[first.group].out_channel + first.n_start;
-        const uint64_t row = chunk().lines.begin * window().out_w;
-        Transfer out{kernel_.output, row * row_bytes + channel * work().out_element_bytes,
-                     columns,        chunk_rows(),
-                     row_bytes,      address};
-        if (columns == row_bytes) {
-            out.bytes *= out.rows;
-            out.rows = 1;
-        }
-        core_.store(out, node());
+/// Where two places overlap, one chunk's early bytes come while the one before it is in use: the
+/// first ones of the first place, the last ones of the second.
+uint64_t MatmulEmitter::early_bytes() const { return std::min(share_.in_step, share_.in_piece); }
+
+void MatmulEmitter::queue_early(size_t chunk) {
+    if (chunk >= share_.chunks.size()) return;
+    const Range all = share_.chunks[chunk].input;
+    const uint64_t early = early_bytes();
+    if (chunk % 2 == 0) {
+        input_.add({all.begin, std::min(all.end, all.begin + early)}, place_of_chunk(chunk));
+    } else {
+        // Behind the first place.
+        const uint64_t late = std::min(all.size(), share_.in_piece - early);
+        input_.add({all.begin + late, all.end},
+                   static_cast<uint32_t>(place_of_chunk(chunk) + late));
     }
+}
+
+void MatmulEmitter::queue_chunk() {
+    if (share_.in == Way::kWhole && !begun_) {
+        input_.add({share_.chunks.front().input.begin, share_.chunks.back().input.end},
+                   share_.in_area);
+        input_.begin_chunk();
+    }
+    if (share_.in == Way::kChunks) {
+        const Range all = chunk().input;
+        if (!begun_) {
+            input_.add(all, place_of_chunk(chunk_));
+        } else if (chunk_ % 2 == 0) {
+            const uint64_t early = std::min(all.size(), early_bytes());
+            input_.add({all.begin + early, all.end},
+                       static_cast<uint32_t>(place_of_chunk(chunk_) + early));
+        } else {
+            const uint64_t late = std::min(all.size(), share_.in_piece - early_bytes());
+            input_.add({all.begin, all.begin + late}, place_of_chunk(chunk_));
+        }
+        input_.begin_chunk();
+        queue_early(chunk_ + 1);
+    }
+    begun_ = true;
+}
+
+void MatmulEmitter::end_chunk() {
+    if (share_.out == Way::kChunks && !share_.paced) store_chunk(chunk_);
+    if (share_.out == Way::kChunks && share_.paced) stored_late_ = chunk_;
     ++chunk_;
     wave_ = 0;
+    if (chunk_ < share_.chunks.size()) return;
+    drain_all();
+    store_late();
+}
+
+uint32_t MatmulEmitter::place_of_chunk(size_t chunk) const {
+    return static_cast<uint32_t>(share_.in_area + chunk % 2 * share_.in_step);
 }
 
 uint32_t MatmulEmitter::input_address() const {
@@ -111,54 +143,55 @@ uint32_t MatmulEmitter::input_address() const {
             return static_cast<uint32_t>(share_.in_area + chunk().input.begin -
                                          share_.chunks.front().input.begin);
         default:
-            return static_cast<uint32_t>(share_.in_area + chunk_ % 2 * share_.in_piece);
+            return place_of_chunk(chunk_);
     }
 }
 
 // ---- waves
 
 MatmulEmitter::Wave MatmulEmitter::wave_at(uint64_t index) const {
-    const uint64_t arrays = chip_.mxu.count, tiles = share_.tiles.size(), parts = blocks();
-    const uint64_t full = tiles / arrays, rest = tiles % arrays;
+    const BlockGrid g = grid();
     Wave wave;
-    const auto add = [&](uint64_t array, uint64_t tile, uint64_t row_block) {
+    const auto add = [&](uint64_t array, uint64_t tile, uint64_t row_block, uint64_t blocks) {
         Block block;
         block.array = static_cast<uint32_t>(array);
         block.tile = &plan_.tiles[share_.tiles.begin + tile];
         block.tile_index = tile;
         block.row_block = row_block;
-        block.row = base::part_begin(chunk_rows(), parts, row_block);
-        block.rows = static_cast<uint32_t>(base::part(chunk_rows(), parts, row_block));
+        block.chunk = chunk_;
+        block.row = base::part_begin(g.rows, blocks, row_block);
+        block.rows = static_cast<uint32_t>(base::part(g.rows, blocks, row_block));
         if (block.rows != 0) wave.push_back(block);
     };
-    if (index < full * parts) {
-        for (uint64_t array = 0; array < arrays; ++array)
-            add(array, index / parts * arrays + array, index % parts);
+    if (index < g.full() * g.blocks) {
+        for (uint64_t array = 0; array < g.arrays; ++array)
+            add(array, index / g.blocks * g.arrays + array, index % g.blocks, g.blocks);
         return wave;
     }
-    const uint64_t first = (index - full * parts) * arrays;
-    for (uint64_t i = first; i < std::min(first + arrays, rest * parts); ++i)
-        add(i - first, full * arrays + i % rest, i / rest);
+    const uint64_t first = (index - g.full() * g.blocks) * g.arrays;
+    for (uint64_t i = first; i < std::min(first + g.arrays, g.rest() * g.rest_blocks); ++i)
+        add(i - first, g.full() * g.arrays + i % g.rest(), i / g.rest(), g.rest_blocks);
     return wave;
 }
 
 /// The only K tile of a column stays in the array for its row blocks.
 bool MatmulEmitter::loads_tiles(const Block& block) const {
-    const uint64_t shared_from = share_.tiles.size() / chip_.mxu.count * chip_.mxu.count;
-    const bool left_over = block.tile_index >= shared_from && chip_.mxu.count > 1;
+    const uint64_t arrays = share_.dealing.arrays;
+    const uint64_t shared_from = share_.tiles.size() / arrays * arrays;
+    const bool left_over = block.tile_index >= shared_from && arrays > 1;
     return block.tile->k_tiles > 1 || block.row_block == 0 || left_over;
 }
 
-void MatmulEmitter::fetch(const Wave& wave) {
+void MatmulEmitter::fetch(const Wave& wave, uint64_t first, uint64_t end) {
     for (const Block& block : wave) {
-        if (!loads_tiles(block)) continue;
-        const uint64_t offset = weights_of(block);
+        if (!loads_tiles(block) || first >= block.tile->k_tiles) continue;
+        const uint64_t offset = weights_of(block) + first * chip_.tile_bytes();
         isa::ReadWeights read;
         read.base = kDataBase;
         read.mxu = static_cast<uint8_t>(block.array);
         read.offset = static_cast<uint32_t>(offset);
         read.offset_high = fit<uint16_t>(offset >> 32, "offset of weights");
-        read.tiles = block.tile->k_tiles;
+        read.tiles = static_cast<uint32_t>(std::min<uint64_t>(end, block.tile->k_tiles) - first);
         Step step = core_.step(isa::Unit::kWeights, node(), block.array);
         step.words = read.encode();
         if (work().weights_per_image)
@@ -176,38 +209,116 @@ uint64_t MatmulEmitter::weights_of(const Block& block) const {
            (image * tiles_of(plan_) + tile) * chip_.tile_bytes();
 }
 
+/// While the first input is on its way, memory has something better to do than to fill the FIFOs.
+uint64_t MatmulEmitter::tiles_ahead() const {
+    const bool waits = share_.paced && share_.in != Way::kStays && share_.in != Way::kSlices;
+    return waits ? 1 : UINT32_MAX;
+}
+
+void MatmulEmitter::fetch_begin(const Wave& wave) {
+    if (core_.fetched_ahead != visit_) fetch(wave, 0, tiles_ahead());
+    core_.fetched_ahead.reset();
+    rest_to_fetch_ = tiles_ahead() == 1;
+}
+
+/// The first piece of the input stands before these.
+void MatmulEmitter::fetch_rest(const Wave& wave) {
+    if (!rest_to_fetch_) return;
+    rest_to_fetch_ = false;
+    for (const Block& block : wave)
+        if (input_.first())
+            core_.fence(isa::Unit::kWeights, block.array, {*input_.first()}, node());
+    fetch(wave, 1, UINT32_MAX);
+    fetch_next();
+}
+
 /// One wave ahead; further would be no use, the FIFO being short, and could fill the queue of the
 /// weight unit.
 void MatmulEmitter::fetch_next() {
-    if (wave_ + 1 < waves_of_chunk()) return fetch(wave_at(wave_ + 1));
+    if (wave_ + 1 < grid().waves()) return fetch(wave_at(wave_ + 1), 0, UINT32_MAX);
     if (chunk_ + 1 < share_.chunks.size()) {
         ++chunk_;
-        fetch(wave_at(0));
+        fetch(wave_at(0), 0, UINT32_MAX);
         --chunk_;
         return;
     }
     if (!core_.layer_sync() && core_.next_visit) fetch_first_wave(core_, *core_.next_visit);
 }
 
-std::vector<uint32_t> MatmulEmitter::split_rows(uint32_t rows) const {
-    const uint32_t least = std::max(kLeastPartRows, chip_.mxu.rows + chip_.mxu.cols);
-    const uint32_t parts = std::clamp(rows / least, 1u, kMostParts);
-    std::vector<uint32_t> sizes;
-    for (uint32_t i = 0; i < parts; ++i)
-        sizes.push_back(static_cast<uint32_t>(base::part(rows, parts, i)));
-    return sizes;
+void MatmulEmitter::take_places(Wave& wave) {
+    uint64_t slot = share_.out_area + waves_done_ % 2 * share_.dealing.arrays * share_.out_piece;
+    for (Block& block : wave) {
+        block.accumulators = core_.take_accumulators(block.array, block.rows, share_.dealing.ring);
+        block.place = slot;
+        slot += block.rows * block.tile->n_len * work().out_element_bytes;
+    }
 }
 
-void MatmulEmitter::multiply(Wave& wave) {
-    uint64_t k_tiles = 0, slot = 0;
-    for (Block& block : wave) {
-        block.accumulators = core_.take_accumulators(block.array, block.rows);
-        block.slot = slot;
-        slot += block.rows * block.tile->n_len * work().out_element_bytes;
-        k_tiles = std::max<uint64_t>(k_tiles, block.tile->k_tiles);
+// ---- products
+
+void MatmulEmitter::multiply(const Wave& wave, uint64_t k_tiles) {
+    if (share_.in == Way::kSlices) {
+        drain_all();
+        multiply_slices(wave, k_tiles);
+        store_late();
+    } else if (share_.paced) {
+        multiply_paced(wave, k_tiles);
+        store_late();
+    } else {
+        multiply_tiles(wave, 0, k_tiles, input_address());
     }
-    if (share_.in == Way::kSlices) return multiply_slices(wave, k_tiles);
-    multiply_tiles(wave, 0, k_tiles, input_address());
+}
+
+/// Results of the wave before are drained as the first parts of this one need their accumulators.
+void MatmulEmitter::multiply_paced(const Wave& wave, uint64_t k_tiles) {
+    const uint64_t next_end =
+        wave_ + 1 < grid().waves() ? input_end(wave_at(wave_ + 1)) : input_end(wave);
+    for (uint64_t k = 0; k < k_tiles; ++k) {
+        bool more = true;
+        for (size_t p = 0; more; ++p) {
+            more = false;
+            for (const Block& block : wave) {
+                if (k >= block.tile->k_tiles) continue;
+                const auto parts = parts_of_tile(block, k);
+                if (p >= parts.size()) continue;
+                more = more || p + 1 < parts.size();
+                if (k == 0) drain_before(block.array, parts[p]);
+                set_window_of(block);
+                emit_matmul(block, k, address_of(block), 0, parts[p]);
+            }
+            if (k == 0 && p == 0) fetch_rest(wave);
+        }
+        if (k == 0) drain_all();
+        pace(k, k_tiles, next_end);
+    }
+}
+
+/// Asks for more of the input, as far as the products have come.
+void MatmulEmitter::pace(uint64_t k_tile, uint64_t k_tiles, uint64_t next_end) {
+    if (input_.empty()) return;
+    input_.approach(next_end, 1.0 / static_cast<double>(k_tiles - k_tile));
+    const uint64_t waves = grid().waves();
+    const double done = (static_cast<double>(wave_) +
+                         static_cast<double>(k_tile + 1) / static_cast<double>(k_tiles)) /
+                        static_cast<double>(waves);
+    // All that a chunk of another image has in common with this one is the place.
+    if (share_.in == Way::kWhole && wave_ + 1 == waves)
+        input_.approach(UINT64_MAX, 1.0 / static_cast<double>(k_tiles - k_tile));
+    input_.look_ahead(std::min(1.0, done * kAhead));
+}
+
+uint64_t MatmulEmitter::input_end(const Wave& wave) const {
+    if (share_.in != Way::kWhole && share_.in != Way::kChunks) return 0;
+    uint64_t end = 0;
+    const isa::Geometry g = chunk_window(window(), chunk(), window().channels);
+    for (const Block& block : wave) {
+        isa::Matmul m;
+        m.ub_addr = input_address();
+        m.row_start = static_cast<uint32_t>(block.row);
+        m.rows = static_cast<uint16_t>(block.rows);
+        end = std::max(end, window_bytes(g, m, static_cast<uint32_t>(element_bytes())).end);
+    }
+    return end;
 }
 
 void MatmulEmitter::multiply_tiles(const Wave& wave, uint64_t first, uint64_t end,
@@ -216,112 +327,84 @@ void MatmulEmitter::multiply_tiles(const Wave& wave, uint64_t first, uint64_t en
     for (uint64_t k = first; k < end; ++k)
         for (const Block& block : wave) {
             if (k >= block.tile->k_tiles) continue;
-            const MatmulGroup& group = work().groups[block.tile->group];
-            if (!sliced) core_.use_window(chunk_window(window(), chunk(), group.channels), node());
-            const uint64_t channel = sliced ? 0 : group.in_channel * element_bytes();
-            multiply(block, k, static_cast<uint32_t>(address + channel), sliced ? first : 0);
+            if (!sliced) set_window_of(block);
+            multiply(block, k, sliced ? address : address_of(block), sliced ? first : 0);
         }
 }
 
-/// Parts of the first tile wait only for the activations that they need, parts of the last one let
-/// the drain begin early; in between they would be no use.
+void MatmulEmitter::set_window_of(const Block& block) {
+    const MatmulGroup& group = work().groups[block.tile->group];
+    core_.use_window(chunk_window(window(), chunk(), group.channels), node());
+}
+
+uint32_t MatmulEmitter::address_of(const Block& block) const {
+    const MatmulGroup& group = work().groups[block.tile->group];
+    return static_cast<uint32_t>(input_address() + group.in_channel * element_bytes());
+}
+
+std::vector<MatmulEmitter::Part> MatmulEmitter::parts_of_tile(const Block& block,
+                                                              uint64_t k_tile) const {
+    return parts_of(block, k_tile != 0 && k_tile + 1 != block.tile->k_tiles);
+}
+
+std::vector<MatmulEmitter::Part> MatmulEmitter::parts_of(const Block& block, bool whole) const {
+    const uint32_t least = std::max(kLeastPartRows, chip_.mxu.rows + chip_.mxu.cols);
+    const uint32_t most = share_.dealing.ring || share_.paced ? kRingParts : kMostParts;
+    const uint32_t count =
+        whole || work().passes != 1 ? 1 : std::clamp(block.rows / least, 1u, most);
+    const uint32_t end = chip_.mxu.accumulator_rows;
+    std::vector<Part> parts;
+    uint32_t row = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        auto rows = static_cast<uint32_t>(base::part(block.rows, count, i));
+        while (rows != 0) {
+            const uint32_t at = (block.accumulators + row) % end;
+            const uint32_t now = std::min(rows, end - at);
+            parts.push_back({row, now, at});
+            row += now;
+            rows -= now;
+        }
+    }
+    return parts;
+}
+
 void MatmulEmitter::multiply(const Block& block, uint64_t k_tile, uint32_t address,
                              uint64_t k_origin) {
-    const bool ends = (k_tile == 0 || k_tile + 1 == block.tile->k_tiles) && work().passes == 1;
-    if (!ends) return emit_matmul(block, k_tile, address, k_origin, 0, block.rows);
-    uint32_t row = 0;
-    for (const uint32_t rows : split_rows(block.rows)) {
-        emit_matmul(block, k_tile, address, k_origin, row, rows);
-        row += rows;
-    }
+    for (const Part& part : parts_of_tile(block, k_tile))
+        emit_matmul(block, k_tile, address, k_origin, part);
 }
 
 void MatmulEmitter::emit_matmul(const Block& block, uint64_t k_tile, uint32_t address,
-                                uint64_t k_origin, uint32_t row, uint32_t rows) {
+                                uint64_t k_origin, const Part& part) {
     const MatmulGroup& group = work().groups[block.tile->group];
     const uint64_t k_start = k_tile * chip_.mxu.rows;
     isa::Matmul m;
     m.mxu = static_cast<uint8_t>(block.array);
     m.ub_addr = address;
-    m.row_start = fit<uint32_t>(block.row + row - wave_rows_.begin, "output positions");
-    m.rows = fit<uint16_t>(rows, "rows of a block");
-    m.acc_addr = fit<uint16_t>(block.accumulators + row, "accumulator rows");
+    m.row_start = fit<uint32_t>(block.row + part.row - wave_rows_.begin, "output positions");
+    m.rows = fit<uint16_t>(part.rows, "rows of a block");
+    m.acc_addr = fit<uint16_t>(part.accumulators, "accumulator rows");
     m.k_start = static_cast<uint32_t>(k_start - k_origin * chip_.mxu.rows);
     m.k_len = fit<uint16_t>(std::min<uint64_t>(chip_.mxu.rows, group.k - k_start), "array rows");
+    const Range read =
+        window_bytes(core_.window_in_use(), m, static_cast<uint32_t>(element_bytes()));
+    if (share_.paced) input_.need(read.end);
     for (uint32_t pass = 0; pass < work().passes; ++pass) {
         // Passes after the first one are the other half of wide activations: no further products.
         m.n_len =
             static_cast<uint16_t>(pass == 0 ? std::min(block.tile->n_len, group.useful_n) : 0);
-        m.new_weights = pass == 0 && row == 0 && loads_tiles(block);
+        m.new_weights = pass == 0 && part.row == 0 && loads_tiles(block);
         m.accumulate = k_tile != 0 || pass != 0;
-        const Range read =
-            window_bytes(core_.window_in_use(), m, static_cast<uint32_t>(element_bytes()));
         Step step = core_.step(isa::Unit::kMxu, node(), block.array);
         step.words = m.encode();
         step.source.m_start =
-            static_cast<uint32_t>(chunk().lines.begin * window().out_w + block.row + row);
+            static_cast<uint32_t>(chunk().lines.begin * window().out_w + block.row + part.row);
         step.source.n_start = group.out_channel + block.tile->n_start;
         step.source.k_start = static_cast<uint32_t>(k_start);
         step.touches(core_.buffer(read.begin, read.size()));
-        core_.add(step.touches(core_.accumulators(block.array, m.acc_addr, rows, true)));
+        core_.add(
+            step.touches(core_.accumulators(block.array, part.accumulators, part.rows, true)));
     }
-}
-
-// ---- slices of K
-
-uint64_t MatmulEmitter::slices_of_wave() const {
-    return base::divide_up(base::divide_up(window().channels, chip_.mxu.rows), share_.slice_tiles);
-}
-uint64_t MatmulEmitter::slice_elements(uint64_t slice) const {
-    const uint64_t most = share_.slice_tiles * chip_.mxu.rows;
-    return std::min(most, window().channels - slice * most);
-}
-
-/// Rows that the blocks of a wave read together.
-Range MatmulEmitter::rows_of(const Wave& wave) {
-    Range rows{wave.front().row, 0};
-    for (const Block& block : wave) {
-        rows.begin = std::min(rows.begin, block.row);
-        rows.end = std::max(rows.end, block.row + block.rows);
-    }
-    return rows;
-}
-
-/// Two slices are on their way or in use at a time.
-void MatmulEmitter::multiply_slices(const Wave& wave, uint64_t k_tiles) {
-    wave_rows_ = rows_of(wave);
-    for (uint64_t slice = 0; slice < slices_of_wave(); ++slice, ++slices_used_) {
-        const uint64_t first = slice * share_.slice_tiles;
-        use_slice_window(slice);
-        multiply_tiles(wave, first, std::min(first + share_.slice_tiles, k_tiles),
-                       static_cast<uint32_t>(share_.in_area + slices_used_ % 2 * share_.in_piece));
-        load_slice(slices_used_ + 2);
-    }
-}
-
-void MatmulEmitter::load_slice(uint64_t slice) {
-    const uint64_t wave = slice / slices_of_wave();
-    if (wave >= waves_of_chunk()) return;
-    const Range rows = rows_of(wave_at(wave));
-    const uint64_t row_bytes = window().pixel_bytes(), of_wave = slice % slices_of_wave();
-    Transfer t{kernel_.inputs[0],
-               (chunk().lines.begin * window().out_w + rows.begin) * row_bytes +
-                   of_wave * share_.slice_tiles * chip_.row_bytes(),
-               slice_elements(of_wave) * element_bytes(),
-               rows.size(),
-               row_bytes,
-               static_cast<uint32_t>(share_.in_area + slice % 2 * share_.in_piece)};
-    core_.load(t, node());
-}
-
-/// The rows of a slice stand in the buffer one behind the other.
-void MatmulEmitter::use_slice_window(uint64_t slice) {
-    isa::Geometry g = isa::kSinglePixel;
-    g.channels = fit<uint16_t>(slice_elements(slice), "elements of a slice");
-    g.pixel_stride = fit<uint16_t>(slice_elements(slice) * element_bytes(), "bytes of a slice");
-    g.image_stride = g.pixel_stride;
-    g.pad_value = window().pad_value;
-    core_.use_window(g, node());
 }
 
 }  // namespace tandem::compiler

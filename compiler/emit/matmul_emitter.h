@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One core's share of a matrix product, wave by wave. A wave is one block (some rows, one column
-// tile, all K) for each array. Column tiles go to the arrays in turns, all row blocks of a tile to
-// the same one, so that a single K tile can stay; the tiles that are left over are shared by row
-// blocks.
+// One core's share of a matrix product, wave by wave (plan/product_grid.h). Of a product that was
+// searched transfers stand among the products where they are wanted, the results of a wave are
+// drained while the next one begins, and what is written out waits behind it.
 #pragma once
 
 #include <vector>
 
 #include "compiler/emit/core_emitter.h"
+#include "compiler/emit/input_queue.h"
+#include "compiler/plan/product_grid.h"
 
 namespace tandem::compiler {
 
@@ -27,47 +28,81 @@ class MatmulEmitter {
         const ColumnTile* tile = nullptr;
         uint64_t tile_index = 0;  ///< among those of the share
         uint64_t row_block = 0;
+        size_t chunk = 0;
         uint64_t row = 0;  ///< first one, in the chunk
         uint32_t rows = 0;
         uint32_t accumulators = 0;
-        uint64_t slot = 0;  ///< bytes in front of its results in the area of a wave
+        uint64_t place = 0;  ///< of its results, where they leave with their wave
     };
     using Wave = std::vector<Block>;
+
+    /// Rows of a block that one instruction takes: they lie side by side in the accumulators.
+    struct Part {
+        uint32_t row = 0, rows = 0, accumulators = 0;
+    };
+    struct Drain {
+        Block block;
+        Part part;
+    };
 
     const MatmulWork& work() const { return *kernel_.matmul(); }
     const ImageWindow& window() const { return work().window; }
     int32_t node() const { return static_cast<int32_t>(visit_.kernel); }
     uint64_t element_bytes() const { return window().element_bytes; }
     const Chunk& chunk() const { return share_.chunks[chunk_]; }
-    uint64_t chunk_rows() const { return chunk().lines.size() * window().out_w; }
-    uint64_t blocks() const;
-    uint64_t waves_of_chunk() const;
+    uint64_t rows_of_chunk(size_t chunk) const {
+        return share_.chunks[chunk].lines.size() * window().out_w;
+    }
+    BlockGrid grid() const { return grid_of(share_, rows_of_chunk(chunk_), chip_); }
 
     Wave wave_at(uint64_t index) const;
     void begin_chunk();
     void end_chunk();
     void load_chunk(size_t chunk);
+    void queue_chunk();
+    void queue_early(size_t chunk);
+    uint64_t early_bytes() const;
     bool loads_tiles(const Block& block) const;
-    void fetch(const Wave& wave);
+    /// K tiles first to end - 1 of every block.
+    void fetch(const Wave& wave, uint64_t first, uint64_t end);
+    void fetch_begin(const Wave& wave);
+    void fetch_rest(const Wave& wave);
+    /// Tiles that are asked for before the first input is there.
+    uint64_t tiles_ahead() const;
     /// First of a column's tiles, from the data's base on.
     uint64_t weights_of(const Block& block) const;
     void fetch_next();
-    void multiply(Wave& wave);
+    void take_places(Wave& wave);
+    void multiply(const Wave& wave, uint64_t k_tiles);
+    void multiply_paced(const Wave& wave, uint64_t k_tiles);
     /// K tiles first to end - 1, of which the first one begins the rows at `address`.
     void multiply_tiles(const Wave& wave, uint64_t first, uint64_t end, uint32_t address);
+    void set_window_of(const Block& block);
+    uint32_t address_of(const Block& block) const;
     void multiply(const Block& block, uint64_t k_tile, uint32_t address, uint64_t k_origin);
     void emit_matmul(const Block& block, uint64_t k_tile, uint32_t address, uint64_t k_origin,
-                     uint32_t row, uint32_t rows);
-    /// Rows after which a block's results are worth draining although the block goes on: enough to
-    /// outweigh the array's latency, a block being split into at most four parts.
-    std::vector<uint32_t> split_rows(uint32_t rows) const;
+                     const Part& part);
+    void pace(uint64_t k_tile, uint64_t k_tiles, uint64_t next_end);
+    uint64_t input_end(const Wave& wave) const;
+    /// Parts of the first tile wait only for the activations that they need, parts of the last one
+    /// let the drain begin early; in between they would be no use.
+    std::vector<Part> parts_of_tile(const Block& block, uint64_t k_tile) const;
+    /// Parts whose drain is worth its latency, split where the accumulators end.
+    std::vector<Part> parts_of(const Block& block, bool whole = false) const;
 
     // In matmul_results.cpp.
-    void drain(const Wave& wave);
-    void requantise(const Block& block, uint32_t row, uint32_t rows);
+    void queue_drains(const Wave& wave);
+    /// Of the drains that wait, those up to the last one of these accumulators.
+    void drain_before(uint32_t array, const Part& part);
+    void drain_all();
+    void store_wave();
+    void store_late();
+    void store_chunk(size_t chunk);
+    void requantise(const Block& block, const Part& part);
     void store(const Wave& wave);
+    void store_rows(Transfer out);
 
-    // With an input that comes in slices of K.
+    // With an input that comes in slices of K: matmul_slices.cpp.
     uint64_t slices_of_wave() const;
     uint64_t slice_elements(uint64_t slice_of_wave) const;
     void multiply_slices(const Wave& wave, uint64_t k_tiles);
@@ -75,12 +110,12 @@ class MatmulEmitter {
     void use_slice_window(uint64_t slice_of_wave);
 
     uint32_t input_address() const;
+    uint32_t place_of_chunk(size_t chunk) const;
     uint64_t out_row_bytes() const;
     struct Destination {
         uint64_t address = 0, stride = 0;
     };
     Destination destination(const Block& block, uint32_t row) const;
-    uint64_t slot_of(const Block& block) const;
     /// Of its first column in an output row.
     uint64_t channel_byte(const Block& block) const;
     bool follows(const Block& before, const Block& block) const;
@@ -97,7 +132,13 @@ class MatmulEmitter {
     uint64_t waves_done_ = 0;  ///< of all chunks
     uint64_t slices_used_ = 0;
     bool begun_ = false;
-    Range wave_rows_;  ///< with slices: of the chunk, that stand in the buffer
+    bool rest_to_fetch_ = false;  ///< of the first wave's tiles
+    InputQueue input_;
+    std::vector<Drain> drains_;          ///< that wait for products of the next wave
+    size_t drained_ = 0;                 ///< of them
+    Wave drained_wave_;                  ///< whose results have not been written out
+    std::optional<size_t> stored_late_;  ///< chunk whose results wait for the next products
+    Range wave_rows_;                    ///< with slices: of the chunk, that stand in the buffer
 };
 
 }  // namespace tandem::compiler

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of a product's sums: drained into the buffer, stored from there.
+#include <algorithm>
 #include <type_traits>
 
 #include "arch/numerics.h"
+#include "base/divide.h"
 #include "compiler/emit/matmul_emitter.h"
 #include "compiler/lower/fit.h"
 
@@ -16,15 +18,104 @@ uint64_t MatmulEmitter::out_row_bytes() const {
     return columns * work().out_element_bytes;
 }
 
-void MatmulEmitter::drain(const Wave& wave) {
-    for (const Block& block : wave) {
-        uint32_t row = 0;
-        const auto parts =
-            work().passes == 1 ? split_rows(block.rows) : std::vector<uint32_t>{block.rows};
-        for (const uint32_t rows : parts) {
-            requantise(block, row, rows);
-            row += rows;
+/// Part by part over all arrays, as the parts are computed.
+void MatmulEmitter::queue_drains(const Wave& wave) {
+    if (!share_.paced) {
+        for (const Block& block : wave)
+            for (const Part& part : parts_of(block)) requantise(block, part);
+        if (share_.out == Way::kWaves) store(wave);
+        return;
+    }
+    drain_all();
+    drains_.clear();
+    drained_ = 0;
+    bool more = true;
+    for (size_t p = 0; more; ++p) {
+        more = false;
+        for (const Block& block : wave) {
+            const auto parts = parts_of(block);
+            if (p < parts.size()) drains_.push_back({block, parts[p]});
+            more = more || p + 1 < parts.size();
         }
+    }
+    if (share_.out == Way::kWaves) drained_wave_ = wave;
+}
+
+void MatmulEmitter::drain_before(uint32_t array, const Part& part) {
+    size_t end = drained_;
+    for (size_t i = drained_; i < drains_.size(); ++i) {
+        const Part& waiting = drains_[i].part;
+        if (drains_[i].block.array == array &&
+            waiting.accumulators < part.accumulators + part.rows &&
+            part.accumulators < waiting.accumulators + waiting.rows)
+            end = i + 1;
+    }
+    for (; drained_ < end; ++drained_) requantise(drains_[drained_].block, drains_[drained_].part);
+}
+
+/// With a synchronisation before it, what leaves waits until the sequencer has given the arrays
+/// other work.
+void MatmulEmitter::drain_all() {
+    for (; drained_ < drains_.size(); ++drained_)
+        requantise(drains_[drained_].block, drains_[drained_].part);
+    if (!core_.layer_sync()) store_wave();
+}
+
+void MatmulEmitter::store_wave() {
+    if (drained_wave_.empty() || drained_ < drains_.size()) return;
+    if (core_.layer_sync()) {
+        uint64_t end = 0;
+        for (const Block& block : drained_wave_)
+            end = std::max(end, block.place + uint64_t{block.rows} * block.tile->n_len *
+                                                  work().out_element_bytes);
+        const uint64_t begin = drained_wave_.front().place;
+        core_.barrier({core_.buffer(begin, end - begin)}, node());
+    }
+    store(drained_wave_);
+    drained_wave_.clear();
+}
+
+void MatmulEmitter::store_late() {
+    store_wave();
+    if (!stored_late_) return;
+    store_chunk(*stored_late_);
+    stored_late_.reset();
+}
+
+void MatmulEmitter::store_chunk(size_t index) {
+    // Reading the buffer takes a synchronisation here, whoever reads it.
+    const uint64_t columns = out_row_bytes();
+    const auto address = static_cast<uint32_t>(share_.out_area + index % 2 * share_.out_piece);
+    core_.barrier({core_.buffer(address, columns * rows_of_chunk(index))}, node());
+    const uint64_t row_bytes = core_.graph().values[kernel_.output].bytes / window().rows();
+    const ColumnTile& first = plan_.tiles[share_.tiles.begin];
+    const uint64_t channel = work().groups[first.group].out_channel + first.n_start;
+    const uint64_t row = share_.chunks[index].lines.begin * window().out_w;
+    store_rows({kernel_.output, row * row_bytes + channel * work().out_element_bytes, columns,
+                rows_of_chunk(index), row_bytes, address});
+}
+
+/// Rows that stand side by side in the value are one run; of a product that was searched, in
+/// pieces.
+void MatmulEmitter::store_rows(Transfer out) {
+    const uint64_t piece = share_.paced ? core_.piece_bytes(kernel_.output) : UINT64_MAX;
+    const uint64_t row_bytes = out.stride, width = out.bytes * out.planes;
+    const uint64_t count =
+        out.planes > 1 ? 1 : std::clamp<uint64_t>(out.rows * width / piece, 1, out.rows);
+    for (uint64_t i = 0; i < count; ++i) {
+        Transfer part = out;
+        const uint64_t first = base::part_begin(out.rows, count, i);
+        part.rows = base::part(out.rows, count, i);
+        part.offset += first * row_bytes;
+        part.address += static_cast<uint32_t>(first * width);
+        if (part.rows == 1) {  // the bands of one row are one run
+            part.bytes *= part.planes;
+            part.planes = 1;
+        } else if (part.bytes == row_bytes) {
+            part.bytes *= part.rows;
+            part.rows = 1;
+        }
+        core_.store(part, node());
     }
 }
 
@@ -34,27 +125,23 @@ MatmulEmitter::Destination MatmulEmitter::destination(const Block& block, uint32
     const uint64_t channel = group.out_channel + block.tile->n_start;
     if (share_.out == Way::kStays) {
         const uint64_t stride = uint64_t{work().out_channels} * element;
-        const uint64_t first = chunk().lines.begin * window().out_w + block.row + row;
+        const uint64_t first =
+            share_.chunks[block.chunk].lines.begin * window().out_w + block.row + row;
         return {core_.address_of(kernel_.output, first * stride + channel * element), stride};
     }
     if (share_.out == Way::kChunks) {
         const ColumnTile& first = plan_.tiles[share_.tiles.begin];
         const uint64_t band = channel - work().groups[first.group].out_channel - first.n_start;
-        return {share_.out_area + chunk_ % 2 * share_.out_piece +
+        return {share_.out_area + block.chunk % 2 * share_.out_piece +
                     (block.row + row) * out_row_bytes() + band * element,
                 out_row_bytes()};
     }
     const uint64_t stride = block.tile->n_len * element;
-    return {slot_of(block) + row * stride, stride};
+    return {block.place + row * stride, stride};
 }
 
-/// Where a block stands that leaves with its wave: one behind the other.
-uint64_t MatmulEmitter::slot_of(const Block& block) const {
-    return share_.out_area + waves_done_ % 2 * chip_.mxu.count * share_.out_piece + block.slot;
-}
-
-void MatmulEmitter::requantise(const Block& block, uint32_t row, uint32_t rows) {
-    const Destination to = destination(block, row);
+void MatmulEmitter::requantise(const Block& block, const Part& part) {
+    const Destination to = destination(block, part.row);
     const MatmulGroup& group = work().groups[block.tile->group];
     const uint32_t channel = group.out_channel + block.tile->n_start;
     if (!work().floats.chain.steps.empty()) {
@@ -64,14 +151,14 @@ void MatmulEmitter::requantise(const Block& block, uint32_t row, uint32_t rows) 
     }
     Step step = core_.step(isa::Unit::kVector, node());
     step.writes_value = true;
-    step.source.m_start =
-        static_cast<uint32_t>(chunk().lines.begin * window().out_w + block.row + row);
+    step.source.m_start = static_cast<uint32_t>(
+        share_.chunks[block.chunk].lines.begin * window().out_w + block.row + part.row);
     step.source.n_start = channel;
     const auto fill = [&](auto op) {
         op.mxu = static_cast<uint8_t>(block.array);
         op.ub_addr = static_cast<uint32_t>(to.address);
-        op.acc_addr = fit<uint16_t>(block.accumulators + row, "accumulator rows");
-        op.rows = fit<uint16_t>(rows, "rows of a block");
+        op.acc_addr = fit<uint16_t>(part.accumulators, "accumulator rows");
+        op.rows = fit<uint16_t>(part.rows, "rows of a block");
         op.row_stride = fit<uint32_t>(to.stride, "bytes of an output row");
         op.cols = fit<uint16_t>(block.tile->n_len, "array columns");
         if constexpr (std::is_same_v<decltype(op), isa::Requantise>) {
@@ -100,8 +187,8 @@ void MatmulEmitter::requantise(const Block& block, uint32_t row, uint32_t rows) 
     const bool converts = chip_.mxu.dtype == arch::Dtype::kBf16 || work().floats.wide;
     converts ? fill(isa::Convert{}) : fill(isa::Requantise{});
     const uint64_t bytes = block.tile->n_len * work().out_element_bytes;
-    step.touches(core_.accumulators(block.array, block.accumulators + row, rows));
-    step.touches(core_.buffer(to.address, (rows - 1) * to.stride + bytes, true));
+    step.touches(core_.accumulators(block.array, part.accumulators, part.rows));
+    step.touches(core_.buffer(to.address, (part.rows - 1) * to.stride + bytes, true));
     for (uint32_t pass = 0; pass < work().passes; ++pass) core_.add(step);
 }
 
@@ -112,23 +199,16 @@ void MatmulEmitter::store(const Wave& wave) {
         const Block& block = wave[first];
         size_t end = first + 1;
         while (end < wave.size() && follows(wave[end - 1], wave[end])) ++end;
-        const uint64_t row = chunk().lines.begin * window().out_w + block.row;
+        const uint64_t row = share_.chunks[block.chunk].lines.begin * window().out_w + block.row;
         Transfer out{kernel_.output,
                      row * row_bytes + channel_byte(block),
                      block.tile->n_len * work().out_element_bytes,
                      block.rows,
                      row_bytes,
-                     static_cast<uint32_t>(slot_of(block))};
+                     static_cast<uint32_t>(block.place)};
         out.planes = end - first;
         out.plane_stride = out.bytes;
-        if (out.rows == 1) {  // the bands of one row are one run
-            out.bytes *= out.planes;
-            out.planes = 1;
-        } else if (out.bytes == row_bytes) {
-            out.bytes *= out.rows;
-            out.rows = 1;
-        }
-        core_.store(out, node());
+        store_rows(out);
         first = end;
     }
 }

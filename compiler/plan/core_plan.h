@@ -41,6 +41,15 @@ enum class Way : uint8_t {
     kWaves,   ///< out: each wave by itself
 };
 
+/// How a product's rows and column tiles are dealt to the arrays (product_grid.h).
+struct Dealing {
+    uint32_t arrays = 1;       ///< that take part
+    uint64_t blocks = 0;       ///< into which a chunk's rows are cut; 0: as block_rows has it
+    uint64_t rest_blocks = 0;  ///< of the column tiles that are left over; 0: as block_rows has it
+    uint32_t block_rows = 0;   ///< most rows of a block
+    bool ring = false;         ///< blocks follow one another round all rows of the accumulators
+};
+
 /// One core's share of a kernel, in lines: output rows of images, or what VectorWork says.
 struct CorePlan {
     Range lines;
@@ -48,13 +57,17 @@ struct CorePlan {
     Way in = Way::kStays, out = Way::kStays;
     std::vector<Chunk> chunks;  ///< of the whole share where nothing goes through in pieces
     uint64_t slice_tiles = 0;   ///< K tiles of a slice
-    uint32_t block_rows = 0;    ///< most rows of a block
+    Dealing dealing;            ///< of a product
+    bool paced = false;         ///< transfers stand among the products where they are wanted
     double cycles = 0;          ///< of a product that was searched: what the closed form says
     uint32_t in_area = 0, out_area = 0;    ///< addresses of what goes through
     uint64_t in_piece = 0, out_piece = 0;  ///< bytes of one of the areas' places
-    std::vector<uint64_t> in_places;       ///< of each operand within a piece; of vector kernels
-    uint32_t scratch_area = 0;             ///< its address
-    uint64_t scratch_bytes = 0;            ///< for the longest chunk
+    /// From the first place of what comes to the second: less than a piece where they overlap, so
+    /// that a part of a chunk comes before, and the rest when, the one before it is done with.
+    uint64_t in_step = 0;
+    std::vector<uint64_t> in_places;  ///< of each operand within a piece; of vector kernels
+    uint32_t scratch_area = 0;        ///< its address
+    uint64_t scratch_bytes = 0;       ///< for the longest chunk
 };
 
 }  // namespace tandem::compiler

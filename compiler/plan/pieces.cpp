@@ -6,6 +6,8 @@
 
 #include "base/divide.h"
 #include "compiler/plan/buffer.h"
+#include "compiler/plan/chunks.h"
+#include "compiler/plan/product_search.h"
 
 namespace tandem::compiler {
 
@@ -26,6 +28,7 @@ class PieceCutter {
                 const PieceRequest& request, CorePlan& share)
         : kernel_(kernel),
           graph_(graph),
+          maker_(kernel, graph),
           tiles_(tiles),
           chip_(chip),
           request_(request),
@@ -39,11 +42,27 @@ class PieceCutter {
         share_.in = Way::kStays;
         share_.out = Way::kStays;
         share_.slice_tiles = 0;
-        return kernel_.matmul() != nullptr ? cut_product() : cut_vector();
+        share_.dealing = {};
+        share_.paced = false;
+        share_.cycles = 0;
+        share_.in_piece = share_.out_piece = 0;
+        if (kernel_.matmul() == nullptr) return cut_vector();
+        if (request_.mode == PlanMode::kSearch)
+            return search_product(kernel_, graph_, tiles_, chip_, request_, share_);
+        share_.dealing.arrays = chip_.mxu.count;
+        const bool fits = cut_product();
+        share_.in_step = share_.in_piece;
+        return fits;
     }
 
   private:
-    Range input(const Range& lines) const { return operand_of_lines(kernel_, graph_, 0, lines); }
+    Range input(const Range& lines) const { return maker_.input(lines); }
+    uint64_t lines_per_image() const { return maker_.lines_per_image(); }
+    bool one_image() const { return maker_.one_image(); }
+    uint64_t largest_input(uint64_t lines, size_t operand = 0) const {
+        return maker_.largest_input(lines, operand);
+    }
+    void make_chunks(uint64_t most) { share_.chunks = maker_.chunks(share_.lines, most); }
 
     /// Bytes of a line of the result on this core.
     uint64_t out_line_bytes() const {
@@ -60,13 +79,21 @@ class PieceCutter {
         return widest;
     }
 
-    /// Shorter blocks, whose results take less room, where the longest ones leave too little to the
+    /// A single block where all accumulators have room for it, so that tiles come once. Else
+    /// shorter blocks, whose results take less room, where the longest ones leave too little to the
     /// input.
     bool cut_product() {
+        const uint64_t rows = share_.lines.size() * kernel_.matmul()->window.out_w;
+        if (chip_.mxu.count == 1 && rows > half_accumulators(chip_) &&
+            rows <= chip_.mxu.accumulator_rows && cut_product(static_cast<uint32_t>(rows)) &&
+            share_.chunks.size() == 1 && share_.dealing.block_rows == rows) {
+            share_.dealing.ring = true;
+            return true;
+        }
         uint32_t most = half_accumulators(chip_);
         while (!cut_product(most)) {
             if (most == 1 || share_.out != Way::kWaves) return false;
-            most = std::max(1u, std::min(most, share_.block_rows) / 2);
+            most = std::max(1u, std::min(most, share_.dealing.block_rows) / 2);
         }
         return true;
     }
@@ -74,7 +101,7 @@ class PieceCutter {
     bool cut_product(uint32_t most_rows) {
         const MatmulWork& work = *kernel_.matmul();
         const uint64_t element = work.out_element_bytes;
-        share_.block_rows = most_rows;
+        share_.dealing.block_rows = most_rows;
         share_.in = share_.out = Way::kStays;
         uint64_t room = request_.room;
         if (!request_.out_stays) {
@@ -83,11 +110,11 @@ class PieceCutter {
             if (share_.out == Way::kWaves) {
                 const uint64_t most = share_.lines.size() * work.window.out_w;
                 const uint64_t row = widest_tile() * element * kWavesAtOnce * chip_.mxu.count;
-                share_.block_rows = static_cast<uint32_t>(
+                share_.dealing.block_rows = static_cast<uint32_t>(
                     std::clamp<uint64_t>(room / 4 / std::max<uint64_t>(row, 1), 1,
-                                         std::min<uint64_t>(share_.block_rows, most)));
-                share_.out_piece = aligned(share_.block_rows * widest_tile() * element);
-                const uint64_t area = out_area_bytes(share_, chip_);
+                                         std::min<uint64_t>(share_.dealing.block_rows, most)));
+                share_.out_piece = aligned(share_.dealing.block_rows * widest_tile() * element);
+                const uint64_t area = out_area_bytes(share_);
                 if (area > room) return false;
                 room -= area;
             }
@@ -117,7 +144,7 @@ class PieceCutter {
         share_.in_piece = stays ? 0 : aligned(input(share_.lines).size());
         if (share_.out != Way::kChunks) return share_.in_piece <= room;
         share_.out_piece = aligned(out_line_bytes() * longest_chunk());
-        if (share_.in_piece + out_area_bytes(share_, chip_) <= room) return true;
+        if (share_.in_piece + out_area_bytes(share_) <= room) return true;
         return stays && cut_into_chunks(room);
     }
 
@@ -154,53 +181,11 @@ class PieceCutter {
         return low > lines_per_image() ? low - low % lines_per_image() : low;
     }
 
-    /// No chunk is longer than `most` lines; each is of whole images (one, where each has weights
-    /// of its own) or lies inside of one, so that one window describes it.
-    void make_chunks(uint64_t most) {
-        share_.chunks.clear();
-        const uint64_t image = lines_per_image(), end = share_.lines.end;
-        uint64_t at = share_.lines.begin;
-        while (at < end) {
-            const uint64_t whole =
-                at % image == 0 && most >= image && !one_image() ? (end - at) / image : 0;
-            const uint64_t unit = whole != 0 ? image : 1;
-            const uint64_t total =
-                whole != 0 ? whole : std::min(end, (at / image + 1) * image) - at;
-            const uint64_t count = divide_up(total, most / unit);
-            for (uint64_t i = 0; i < count; ++i)
-                add_chunk(at + base::part_begin(total, count, i) * unit,
-                          at + base::part_begin(total, count, i + 1) * unit);
-            at += total * unit;
-        }
-    }
-
-    uint64_t lines_per_image() const {
-        return kernel_.window() != nullptr ? kernel_.window()->out_h : 1;
-    }
-    bool one_image() const {
-        return kernel_.matmul() != nullptr && kernel_.matmul()->weights_per_image;
-    }
-
-    void add_chunk(uint64_t begin, uint64_t end) {
-        const Range lines{begin, end};
-        share_.chunks.push_back({lines, input(lines)});
-    }
-
-    /// An upper bound of what a chunk of so many lines reads of an operand, wherever it begins.
-    uint64_t largest_input(uint64_t lines, size_t operand = 0) const {
-        const ImageWindow* w = operand == 0 ? kernel_.window() : nullptr;
-        if (w == nullptr) return operand_of_lines(kernel_, graph_, operand, {0, lines}).size();
-        const uint64_t passes = kernel_.matmul() != nullptr ? kernel_.matmul()->passes : 1;
-        if (lines >= w->out_h) return lines / w->out_h * w->image_bytes() * passes;
-        const uint64_t reach = (w->kernel_h - 1) * w->dilation_h + 1;
-        const uint64_t rows = std::min((lines - 1) * w->stride_h + reach, w->in_h);
-        return rows * w->in_line_bytes() * passes;
-    }
-
     /// Of one K tile, for all rows of a wave.
     uint64_t tile_input_bytes(const CorePlan& share) const {
         const uint64_t rows = share.lines.size() * kernel_.matmul()->window.out_w;
-        const uint64_t blocks = row_blocks(rows, share.tiles.size(), share.block_rows, chip_);
+        const uint64_t blocks =
+            row_blocks(rows, share.tiles.size(), share.dealing.block_rows, chip_);
         const uint64_t rest = share.tiles.size() % chip_.mxu.count;
         const uint64_t together =
             rest == 0 ? 1 : std::min(blocks, divide_up(chip_.mxu.count, rest) + 1);
@@ -239,7 +224,7 @@ class PieceCutter {
     }
     uint64_t blocks_of(uint64_t lines) const {
         return row_blocks(lines * kernel_.matmul()->window.out_w, share_.tiles.size(),
-                          share_.block_rows, chip_);
+                          share_.dealing.block_rows, chip_);
     }
     uint64_t moved_by_chunks() const {
         const uint64_t longest = share_.chunks.front().lines.size();
@@ -289,6 +274,7 @@ class PieceCutter {
 
     const Kernel& kernel_;
     const KernelGraph& graph_;
+    const ChunkMaker maker_;
     const std::vector<ColumnTile>& tiles_;
     const arch::ChipConfig& chip_;
     const PieceRequest& request_;
@@ -306,13 +292,16 @@ bool cut_into_pieces(const Kernel& kernel, const KernelGraph& graph,
 uint64_t in_area_bytes(const CorePlan& share) {
     const bool one =
         share.in == Way::kWhole || (share.in == Way::kChunks && share.chunks.size() < 2);
-    return share.in == Way::kStays ? 0 : share.in_piece * (one ? 1 : 2);
+    if (share.in == Way::kStays) return 0;
+    // What overlaps is of products that are searched.
+    const uint64_t step = share.paced && share.in == Way::kChunks ? share.in_step : share.in_piece;
+    return share.in_piece + (one ? 0 : step);
 }
 
-uint64_t out_area_bytes(const CorePlan& share, const arch::ChipConfig& chip) {
+uint64_t out_area_bytes(const CorePlan& share) {
     switch (share.out) {
         case Way::kWaves:
-            return share.out_piece * kWavesAtOnce * chip.mxu.count;
+            return share.out_piece * kWavesAtOnce * share.dealing.arrays;
         case Way::kChunks:
             return share.out_piece * (share.chunks.size() > 1 ? 2 : 1);
         default:

@@ -2,6 +2,8 @@
 // How one core's share of a kernel goes through the room that the buffer has for it.
 #pragma once
 
+#include <optional>
+
 #include "compiler/plan/plan.h"
 
 namespace tandem::compiler {
@@ -10,6 +12,12 @@ struct PieceRequest {
     bool in_stays = false;   ///< operands lie in the buffer
     bool out_stays = false;  ///< so does the result
     uint64_t room = 0;       ///< bytes of the buffer for what goes through
+    PlanMode mode = PlanMode::kRules;
+    uint32_t sharing_cores = 1;  ///< that share device memory's bandwidth meanwhile
+    bool weights_in_cmem = false;
+    /// Of a product that is searched: for tests, takes this candidate among those that fit, modulo
+    /// their number.
+    std::optional<uint64_t> forced;
 };
 
 /// Fills ways, chunks, slices, block rows and sizes of areas into `share`, whose lines and tiles
@@ -20,6 +28,6 @@ bool cut_into_pieces(const Kernel& kernel, const KernelGraph& graph,
 
 /// Bytes of the buffer that the share's areas take.
 uint64_t in_area_bytes(const CorePlan& share);
-uint64_t out_area_bytes(const CorePlan& share, const arch::ChipConfig& chip);
+uint64_t out_area_bytes(const CorePlan& share);
 
 }  // namespace tandem::compiler

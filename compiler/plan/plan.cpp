@@ -283,6 +283,12 @@ class Planner {
         const Kernel& kernel = graph_.kernels[k];
         if (kernel.is_alias() || kernel.is_edge()) return true;
         PieceRequest request;
+        request.mode = options_.mode;
+        // Of a round they begin together.
+        request.sharing_cores = 0;
+        for (uint32_t core = 0; core < options_.cores; ++core)
+            request.sharing_cores += plan_.kernels[k].share(core, 0).lines.empty() ? 0 : 1;
+        request.forced = options_.forced;
         request.in_stays = true;
         for (const ValueId id : kernel.operands())
             request.in_stays = request.in_stays && plan_.values[id].resident;
@@ -295,7 +301,7 @@ class Planner {
                 if (!cut_into_pieces(kernel, graph_, plan_.kernels[k].tiles, chip_, request, share))
                     return false;
                 areas.in = std::max(areas.in, in_area_bytes(share));
-                areas.out = std::max(areas.out, out_area_bytes(share, chip_));
+                areas.out = std::max(areas.out, out_area_bytes(share));
                 areas.scratch = std::max(areas.scratch, share.scratch_bytes);
             }
             if (areas.all() <= room) return true;

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "arch/chip_config.h"
@@ -99,6 +100,8 @@ struct PlanOptions {
     uint64_t memory_base = 0;  ///< bytes of device memory in front of the data
     bool use_cmem = false;
     uint32_t rounds = 0;  ///< of a graph whose batch can be split; 0: what is best
+    /// For tests: every product that is searched takes this candidate, modulo their number.
+    std::optional<uint64_t> forced{};
 };
 
 /// Throws UserError naming the kernel, what it needs and what there is.

@@ -18,8 +18,8 @@ VisitCost::VisitCost(const KernelGraph& graph, const arch::ChipConfig& chip)
     : graph_(graph),
       chip_(chip),
       clock_(static_cast<double>(chip.clock_hz)),
-      launch_(static_cast<double>(0)),
-      sync_(chip.sequencer.layer_sync ? static_cast<double>(chip.sequencer.sync_cycles) : 0) {
+      launch_(static_cast<double>(chip.cycles_in(chip.sequencer.kernel_launch_ps))),
+      sync_(chip.sequencer.layer_sync ? static_cast<double>(chip.sync_cycles()) : 0) {
     for (const ValueId id : graph.inputs)
         if (graph.values[id].home == Memory::kHost) host_bytes_ += graph.values[id].bytes;
     if (graph.host_input_bytes != 0) host_bytes_ = graph.host_input_bytes;
@@ -93,7 +93,7 @@ double VisitCost::of_plan(const Plan& plan) const {
         const bool first = segment.begin == 0;
         cycles += first ? with_host(own, kernels[0], segment.rounds) : own;
     }
-    return cycles + static_cast<double>(0);
+    return cycles + static_cast<double>(chip_.cycles_in(chip_.sequencer.program_launch_ps));
 }
 
 }  // namespace tandem::compiler

@@ -56,13 +56,15 @@ struct Product {
     std::vector<CoreProgram> programs;
 };
 
-Product planned_product(const Graph& graph, const arch::ChipConfig& chip) {
-    Product p{graph, plan_graph(graph, chip, {}), {}};
+Product planned_product(const Graph& graph, const arch::ChipConfig& chip,
+                        const CompileOptions& options = {}) {
+    Product p{graph, plan_graph(graph, chip, options), {}};
     StreamedProgram stream(p.planned);
     p.programs = programs_of(stream);
     return p;
 }
 
+/// By rules, as the search has it, or any candidate.
 Product random_product(uint32_t seed) {
     std::mt19937 random(seed);
     const auto pick = [&](int64_t low, int64_t high) {
@@ -70,8 +72,11 @@ Product random_product(uint32_t seed) {
     };
     const Graph graph = product(pick(1, 300), pick(1, 40), pick(1, 30), pick(1, 3));
     auto chip = random_chip(random);
-    if (seed % 2 == 0) chip.unified_buffer_bytes = smallest_buffer(graph, chip, {});
-    return planned_product(graph, chip);
+    CompileOptions options;
+    if (seed % 3 == 0) options.plan = PlanMode::kRules;
+    if (seed % 3 == 1) options.forced = random();
+    if (seed % 2 == 0) chip.unified_buffer_bytes = smallest_buffer(graph, chip, options);
+    return planned_product(graph, chip, options);
 }
 
 /// For every instruction of the kind: visit(core, decoded, source).
@@ -85,14 +90,14 @@ void for_each(const Product& p, const Visit& visit) {
         }
 }
 
-TEST(Blocks, ComputeEveryOutputOnceInHalfTheAccumulators) {
-    for (uint32_t seed = 0; seed < 60; ++seed) {
+TEST(Blocks, ComputeEveryOutputOnce) {
+    for (uint32_t seed = 0; seed < 180; ++seed) {
         const Product p = random_product(seed);
         const auto& mxu = p.planned.chip.mxu;
         const Shape& out = p.graph.tensors[p.graph.outputs[0]].shape;
         std::vector<int> done(static_cast<size_t>(out[0] * out[1]));
         for_each<isa::Matmul>(p, [&](size_t, const isa::Matmul& m, const auto&) {
-            EXPECT_LE(m.rows, std::max(1u, mxu.accumulator_rows / 2)) << "seed " << seed;
+            EXPECT_LE(m.acc_addr + m.rows, mxu.accumulator_rows) << "seed " << seed;
         });
         for_each<isa::Requantise>(p, [&](size_t, const isa::Requantise& a, const auto& source) {
             EXPECT_LE(a.cols, mxu.cols) << "seed " << seed;
@@ -115,7 +120,7 @@ uint64_t tile_of(const Product& p, uint32_t channel, uint32_t k) {
 }
 
 TEST(Blocks, FetchTheTilesThatTheirProductsSwitchToInTheirOrder) {
-    for (uint32_t seed = 0; seed < 60; ++seed) {
+    for (uint32_t seed = 0; seed < 180; ++seed) {
         const Product p = random_product(seed);
         using PerArray = std::map<std::pair<size_t, uint32_t>, std::vector<uint64_t>>;
         PerArray fetched, used;
@@ -157,7 +162,9 @@ TEST(Blocks, LayOutEveryWeightAtItsPlaceInItsTile) {
 TEST(Blocks, KeepATileForAllWhenOneIsEnough) {
     auto chip = test_chip(8, 8);
     chip.mxu.accumulator_rows = 32;
-    const Product p = planned_product(product(64, 8, 4), chip);
+    CompileOptions rules;
+    rules.plan = PlanMode::kRules;
+    const Product p = planned_product(product(64, 8, 4), chip, rules);
     std::vector<int> loads;
     for_each<isa::Matmul>(p, [&](size_t, const isa::Matmul& m, const auto&) {
         loads.push_back(static_cast<int>(m.new_weights));
@@ -173,7 +180,9 @@ TEST(Blocks, AreDrainedInPartsThatAreWorthIt) {
     auto chip = test_chip(8, 8);
     chip.mxu.accumulator_rows = 4096;
     for (const uint32_t rows : {1u, 63u, 127u, 128u, 255u, 2048u}) {
-        const Product p = planned_product(product(rows, 8, 4), chip);
+        CompileOptions rules;
+        rules.plan = PlanMode::kRules;
+        const Product p = planned_product(product(rows, 8, 4), chip, rules);
         std::vector<uint32_t> parts;
         for_each<isa::Requantise>(
             p, [&](size_t, const isa::Requantise& a, const auto&) { parts.push_back(a.rows); });
@@ -182,6 +191,26 @@ TEST(Blocks, AreDrainedInPartsThatAreWorthIt) {
         EXPECT_EQ(parts.size() > 1, rows >= 128) << rows;
         for (const uint32_t part : parts) EXPECT_GE(part, std::min(rows, 64u)) << rows;
     }
+}
+
+TEST(Blocks, BelowAllAccumulatorsAreOneByRules) {
+    auto chip = test_chip(8, 8);
+    CompileOptions rules;
+    rules.plan = PlanMode::kRules;
+    const auto fetched = [&](int64_t rows, uint32_t arrays) {
+        chip.mxu.count = arrays;
+        chip.mxu.accumulator_rows = 200;
+        uint32_t tiles = 0;
+        for_each<isa::ReadWeights>(
+            planned_product(product(rows, 24, 16), chip, rules),
+            [&](size_t, const isa::ReadWeights& r, const auto&) { tiles += r.tiles; });
+        return tiles;
+    };
+    EXPECT_EQ(fetched(100, 1), 6u) << "half of them";
+    EXPECT_EQ(fetched(150, 1), 6u);
+    EXPECT_EQ(fetched(200, 1), 6u) << "all";
+    EXPECT_EQ(fetched(201, 1), 18u) << "three blocks of at most 100 rows";
+    EXPECT_EQ(fetched(150, 2), 12u) << "halves, where arrays can share the rows";
 }
 
 TEST(Blocks, OfBf16HaveTwoBytesAnElement) {

@@ -81,7 +81,7 @@ std::vector<Region> regions(const Planned& p, uint32_t core) {
         all.push_back(
             {name + " in", share.in_area, share.in_area + compiler::in_area_bytes(share), k, k});
         all.push_back({name + " out", share.out_area,
-                       share.out_area + compiler::out_area_bytes(share, p.chip), k, k});
+                       share.out_area + compiler::out_area_bytes(share), k, k});
         all.push_back({name + " scratch", share.scratch_area,
                        share.scratch_area + share.scratch_bytes, k, k});
     }

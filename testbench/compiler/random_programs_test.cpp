@@ -53,6 +53,9 @@ Random random_case(uint32_t seed, ElementType type, Kind kind, Form form) {
     r.options.rounding = static_cast<Rounding>(random() % 2);
     // A list's rows say their batch themselves.
     r.options.batch = kind == Kind::kList ? 1 : 1 + static_cast<uint32_t>(random() % 3);
+    // The rules, what the search finds best, or any of its candidates.
+    if (seed % 3 == 1) r.options.plan = compiler::PlanMode::kRules;
+    if (seed % 3 == 2) r.options.forced = random();
     const uint64_t all = r.chip.unified_buffer_bytes;
     const uint64_t least = smallest_buffer(r.graph, r.chip, r.options);
     if (random() % 3 != 0)

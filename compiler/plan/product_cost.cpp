@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/plan/product_cost.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/divide.h"
+
+namespace tandem::compiler {
+
+namespace {
+
+using base::divide_up;
+
+constexpr double kPicoseconds = 1e12;
+/// Cycles from one unit's end to the next one's start: flags, issue, the sequencer.
+constexpr double kHandOver = 8;
+/// Parts of a block's last tile, which begin to be drained before the block has ended.
+constexpr double kParts = 8, kLeastPartRows = 64;
+
+}  // namespace
+
+uint64_t ProductSchedule::longest_block(uint64_t chunk_rows, uint64_t tiles) const {
+    uint64_t rows = 0;
+    if (tiles >= arrays) rows = divide_up(chunk_rows, blocks);
+    if (tiles % arrays != 0) rows = std::max(rows, divide_up(chunk_rows, rest_blocks));
+    return rows;
+}
+
+ProductCost::ProductCost(const arch::ChipConfig& chip, const PieceRequest& request,
+                         const ProductShape& shape)
+    : chip_(chip), shape_(shape), weights_apart_(request.weights_in_cmem) {
+    const auto hz = static_cast<double>(chip.clock_hz);
+    const auto sharing = static_cast<double>(std::max(1u, request.sharing_cores));
+    bytes_per_cycle_ = static_cast<double>(chip.memory.bytes_per_second) *
+                       chip.memory.efficiency_percent / 100 / hz / sharing;
+    latency_ = static_cast<double>(chip.memory.latency_ps) * hz / kPicoseconds;
+    weight_bytes_per_cycle_ = bytes_per_cycle_;
+    weight_latency_ = latency_;
+    if (weights_apart_) {
+        weight_bytes_per_cycle_ = static_cast<double>(chip.cmem.bytes_per_second) / hz / sharing;
+        weight_latency_ = static_cast<double>(chip.cmem.latency_ps) * hz / kPicoseconds;
+    }
+    sync_ = chip.sequencer.layer_sync ? chip.sync_cycles() : 0;
+    array_latency_ = static_cast<double>(divide_up(chip.mxu.rows, chip.mxu.pipeline) +
+                                         divide_up(chip.mxu.cols, chip.mxu.pipeline)) +
+                     chip.vector.latency_cycles + kHandOver;
+    const auto& ports = chip.buffer_ports;
+    if (ports.read_bytes_per_cycle != 0)
+        row_beats_ = static_cast<double>(divide_up(chip.row_bytes(), ports.read_bytes_per_cycle));
+    const uint64_t lanes = std::max(1u, std::min(chip.mxu.cols, chip.vector.lanes));
+    drain_interval_ = static_cast<double>(divide_up(shape.widest_tile, lanes)) * shape.drain_cost;
+    if (ports.write_bytes_per_cycle != 0)
+        drain_interval_ =
+            std::max(drain_interval_,
+                     static_cast<double>(divide_up(shape.widest_tile * shape.out_element_bytes,
+                                                   ports.write_bytes_per_cycle)));
+    drains_at_a_time_ = static_cast<double>(chip.vector.lanes / lanes);
+}
+
+/// Of a block's rows and one tile.
+double ProductCost::tile_cycles(double rows, double arrays) const {
+    const double shift = chip_.mxu.rows + 1.0;
+    const auto bytes = static_cast<double>(chip_.tile_bytes());
+    // A place of the FIFO is taken from the request to the end of the shift.
+    const double fetch = (weight_latency_ + bytes * arrays / weight_bytes_per_cycle_ + shift) /
+                         chip_.mxu.weight_fifo_tiles;
+    return std::max({rows * shape_.passes * row_beats_, shift, fetch});
+}
+
+double ProductCost::drain_cycles(double rows, double arrays) const {
+    return rows * shape_.passes * drain_interval_ *
+           std::max(1.0, arrays / std::max(1.0, drains_at_a_time_));
+}
+
+double ProductCost::cycles(const ProductSchedule& s) const {
+    const auto chunks = static_cast<double>(s.chunks), arrays = static_cast<double>(s.arrays);
+    const double rows = static_cast<double>(shape_.rows) / chunks;
+    const uint64_t full = shape_.tiles / s.arrays, rest = shape_.tiles % s.arrays;
+    const auto tile_bytes = static_cast<double>(chip_.tile_bytes());
+    const double out_bytes = s.out == Way::kStays
+                                 ? 0
+                                 : static_cast<double>(shape_.out_line_bytes) *
+                                       static_cast<double>(shape_.rows) /
+                                       static_cast<double>(shape_.rows_per_line) / chunks;
+    const bool waves_leave = s.out == Way::kWaves;
+
+    // Arrays and drains, wave by wave.
+    double busy = 0, weights = 0, last_block = 0, last_arrays = arrays, waves = 0;
+    const auto add = [&](double tiles, double of_arrays, uint64_t blocks, bool stays,
+                         double count) {
+        const double block = std::max(1.0, rows / static_cast<double>(blocks));
+        const double tile = tile_cycles(block, of_arrays);
+        const double part =
+            block / std::clamp(block / std::max(kLeastPartRows, array_latency_), 1.0, kParts);
+        double wave = std::max(shape_.k_tiles * tile, drain_cycles(block, of_arrays));
+        // The first part of a block waits for the accumulators of the last but one.
+        wave += std::max(0.0, array_latency_ + 2 * part * drain_interval_ -
+                                  std::max<double>(chip_.mxu.accumulator_rows,
+                                                   block + shape_.k_tiles * tile - tile));
+        if (waves_leave && sync_ > 0) wave = std::max(wave, sync_ + array_latency_ + part);
+        busy += wave * count;
+        waves += count;
+        weights +=
+            tiles * shape_.k_tiles * tile_bytes * (stays ? 1.0 : static_cast<double>(blocks));
+        last_block = block;
+        last_arrays = of_arrays;
+    };
+    const bool one_tile = shape_.most_k_tiles == 1;
+    if (full != 0)
+        add(static_cast<double>(full) * arrays, arrays, s.blocks, one_tile,
+            static_cast<double>(full * s.blocks));
+    if (rest != 0)
+        add(static_cast<double>(rest),
+            std::min<double>(arrays,
+                             static_cast<double>(rest) * static_cast<double>(s.rest_blocks)),
+            s.rest_blocks, one_tile && s.arrays == 1,
+            static_cast<double>(divide_up(rest * s.rest_blocks, s.arrays)));
+    if (s.out == Way::kChunks) busy = std::max(busy, sync_ + array_latency_);
+
+    // What the first products wait for, and what comes later.
+    const double chunk_input = static_cast<double>(s.chunk_input);
+    const double first_rows = full != 0
+                                  ? 1.0 / static_cast<double>(s.blocks)
+                                  : std::min(1.0, static_cast<double>(divide_up(s.arrays, rest)) /
+                                                      static_cast<double>(s.rest_blocks));
+    double first = 0, input = 0, stall = 0;
+    switch (s.in) {
+        case Way::kWhole:
+            first = chunk_input * first_rows;
+            input = chunk_input - first;
+            break;
+        case Way::kChunks:
+            first = chunk_input * first_rows;
+            input = static_cast<double>(std::min(s.in_step, s.chunk_input));
+            stall = chunk_input - input;
+            break;
+        case Way::kSlices:
+            first = static_cast<double>(s.slice_input);
+            input = static_cast<double>(shape_.in_bytes) *
+                        std::max(1.0, waves * (full != 0 ? 1.0 / static_cast<double>(s.blocks)
+                                                         : first_rows)) -
+                    first;
+            break;
+        default:
+            break;
+    }
+    const double fill = weight_latency_ + tile_bytes * arrays / weight_bytes_per_cycle_ +
+                        chip_.mxu.rows + (first > 0 ? latency_ + first / bytes_per_cycle_ : 0);
+
+    // Each chunk: the longest of arrays and memory, then what only comes when its place is free.
+    double memory = (input + out_bytes) / bytes_per_cycle_;
+    const double fetch = weights / weight_bytes_per_cycle_;
+    memory = weights_apart_ ? std::max(memory, fetch) : memory + fetch;
+    const double one = std::max(busy, memory);
+    const double stalls = stall > 0 ? stall / bytes_per_cycle_ + latency_ + array_latency_ : 0;
+
+    double tail = array_latency_ + drain_cycles(last_block / kParts, last_arrays);
+    if (waves_leave)
+        tail += sync_ + latency_ +
+                last_block * last_arrays *
+                    static_cast<double>(shape_.widest_tile * shape_.out_element_bytes) /
+                    bytes_per_cycle_;
+    if (s.out == Way::kChunks) tail += sync_ + latency_ + out_bytes / bytes_per_cycle_;
+    return fill + one * chunks + stalls * (chunks - 1) + tail;
+}
+
+}  // namespace tandem::compiler

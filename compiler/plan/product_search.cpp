@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/plan/product_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/divide.h"
+#include "compiler/plan/buffer.h"
+#include "compiler/plan/chunks.h"
+#include "compiler/plan/product_cost.h"
+
+namespace tandem::compiler {
+
+namespace {
+
+using base::divide_up;
+
+/// What a doubling of machine has to gain.
+constexpr double kMargin = 0.01;
+
+/// 1, 2, 3, 4, 6, 8, 12, ...
+uint64_t next_division(uint64_t n) {
+    if (n < 2) return n + 1;
+    const uint64_t power = std::bit_floor(n);
+    return n == power ? power + power / 2 : power * 2;
+}
+/// The first one that is not less.
+uint64_t division_from(uint64_t least) {
+    uint64_t n = 1;
+    while (n < least) n = next_division(n);
+    return n;
+}
+
+uint64_t aligned(uint64_t bytes) { return divide_up(bytes, kBufferAlignment) * kBufferAlignment; }
+
+class ProductSearch {
+  public:
+    ProductSearch(const Kernel& kernel, const KernelGraph& graph,
+                  const std::vector<ColumnTile>& tiles, const arch::ChipConfig& chip,
+                  const PieceRequest& request, CorePlan& share)
+        : work_(*kernel.matmul()),
+          tiles_(tiles),
+          chip_(chip),
+          request_(request),
+          share_(share),
+          maker_(kernel, graph),
+          shape_(shape_of_share()),
+          cost_(chip, request, shape_) {}
+
+    bool run() {
+        try_all();
+        if (request_.forced && tried_ != 0) {
+            wanted_ = *request_.forced % tried_;
+            tried_ = 0;
+            best_score_ = INFINITY;
+            try_all();
+        }
+        if (std::isinf(best_score_)) return false;
+        take();
+        return true;
+    }
+
+  private:
+    ProductShape shape_of_share() const {
+        ProductShape shape;
+        shape.rows_per_line = work_.window.out_w;
+        shape.rows = share_.lines.size() * shape.rows_per_line;
+        shape.tiles = share_.tiles.size();
+        uint64_t columns = 0, k_tiles = 0;
+        for (uint64_t t = share_.tiles.begin; t < share_.tiles.end; ++t) {
+            const ColumnTile& tile = tiles_[t];
+            columns += tile.n_len;
+            k_tiles += tile.k_tiles;
+            shape.most_k_tiles = std::max<uint64_t>(shape.most_k_tiles, tile.k_tiles);
+            shape.widest_tile = std::max<uint64_t>(shape.widest_tile, tile.n_len);
+        }
+        shape.k_tiles = static_cast<double>(k_tiles) / static_cast<double>(shape.tiles);
+        shape.passes = work_.passes;
+        shape.in_bytes = maker_.input(share_.lines).size();
+        shape.out_element_bytes = work_.out_element_bytes;
+        shape.out_line_bytes = columns * shape.rows_per_line * shape.out_element_bytes;
+        if (!chip_.vector.fixed_pipeline && !work_.floats.chain.steps.empty())
+            shape.drain_cost = static_cast<double>(work_.floats.chain.steps.size());
+        return shape;
+    }
+
+    void try_all() {
+        ProductSchedule s;
+        if (request_.out_stays) {
+            try_inputs(s);
+            return;
+        }
+        s.out = Way::kWaves;
+        try_inputs(s);
+        if (!chip_.sequencer.layer_sync) return;
+        s.out = Way::kChunks;
+        try_inputs(s);
+    }
+
+    void try_inputs(ProductSchedule s) {
+        if (request_.in_stays) {
+            s.in = Way::kStays;
+            // Chunks of what stays only let results leave.
+            return s.out == Way::kChunks ? try_chunks(s) : try_whole(s);
+        }
+        s.in = Way::kWhole;
+        try_whole(s);
+        s.in = Way::kChunks;
+        try_chunks(s);
+        s.in = Way::kSlices;
+        try_slices(s);
+    }
+
+    void try_whole(ProductSchedule s) {
+        set_chunks(s, share_.lines.size());
+        if (s.in == Way::kWhole) s.chunk_input = shape_.in_bytes;
+        deal(s);
+    }
+
+    void try_chunks(ProductSchedule s) {
+        const uint64_t lines = share_.lines.size(), image = maker_.lines_per_image();
+        const uint64_t images = divide_up(lines, image);
+        uint64_t before = 0, found = 0;
+        for (uint64_t n = 1; found < kMostChunkings; n = next_division(n)) {
+            const uint64_t of_image = divide_up(n, images);
+            const uint64_t most = n <= images ? divide_up(images, n) * image
+                                              : divide_up(std::min(image, lines), of_image);
+            if (most != before) {
+                set_chunks(s, most);
+                before = most;
+                if ((s.chunks > 1 || s.in == Way::kStays) && deal(s)) ++found;
+            }
+            if (most == 1 || n > 2 * lines) break;
+        }
+    }
+
+    void try_slices(ProductSchedule s) {
+        if (!work_.window.one_to_one() || work_.passes != 1 || maker_.one_image()) return;
+        for (const MatmulGroup& group : work_.groups)
+            if (group.k != work_.window.channels) return;
+        set_chunks(s, share_.lines.size());
+        // An instruction's window is at most so wide.
+        const uint64_t widest = std::max<uint64_t>(65535 / chip_.row_bytes(), 1);
+        const uint64_t k_tiles = divide_up(work_.window.channels, chip_.mxu.rows);
+        for (uint64_t n = 1; n <= std::min(widest, k_tiles); n *= 2) {
+            s.slice_tiles = n;
+            deal(s);
+        }
+    }
+
+    /// Chunks of at most so many lines (ChunkMaker::chunks, in closed form).
+    void set_chunks(ProductSchedule& s, uint64_t most) const {
+        const uint64_t lines = share_.lines.size(), image = maker_.lines_per_image();
+        if (maker_.one_image()) most = std::min(most, image);
+        const uint64_t images = std::max<uint64_t>(1, divide_up(lines, image));
+        if (most >= image) {
+            s.chunks = divide_up(images, most / image);
+            s.chunk_lines = std::min(lines, divide_up(images, s.chunks) * image);
+        } else {
+            const uint64_t in_image = std::min(lines, image);
+            const uint64_t of_image = divide_up(in_image, most);
+            s.chunks = images * of_image;
+            s.chunk_lines = divide_up(in_image, of_image);
+        }
+        s.chunk_input = aligned(maker_.largest_input(s.chunk_lines));
+    }
+
+    /// Arrays and blocks; false: no room for any.
+    bool deal(ProductSchedule s) {
+        const uint64_t rows = s.chunk_lines * shape_.rows_per_line;
+        const uint64_t least = division_from(divide_up(rows, chip_.mxu.accumulator_rows));
+        const uint64_t most = std::max(least, rows / std::max(1u, chip_.mxu.rows / 2));
+        bool found = false;
+        for (s.arrays = 1;; s.arrays = std::min<uint64_t>(2 * s.arrays, chip_.mxu.count)) {
+            const uint64_t full = shape_.tiles / s.arrays, rest = shape_.tiles % s.arrays;
+            uint64_t tried_blocks = 0;
+            for (s.blocks = least; s.blocks <= most && tried_blocks < kMostBlockings;
+                 s.blocks = next_division(s.blocks), ++tried_blocks) {
+                s.rest_blocks = s.blocks;
+                found = consider(s) || found;
+                if (rest != 0) {
+                    // So many that all arrays have the same.
+                    const uint64_t step = s.arrays / std::gcd(rest, s.arrays);
+                    for (uint64_t i = divide_up(least, step); i * step <= most; i *= 2) {
+                        if (i * step == s.blocks) continue;
+                        s.rest_blocks = i * step;
+                        found = consider(s) || found;
+                        if (full == 0 && i * step > kMostBlockings * s.arrays) break;
+                        if (full != 0) break;
+                    }
+                }
+                if (full == 0) break;
+            }
+            if (s.arrays == chip_.mxu.count || shape_.tiles * most <= s.arrays) break;
+        }
+        return found;
+    }
+
+    /// Fills in what of the buffer it takes; false: there is not so much.
+    bool consider(ProductSchedule& s) {
+        uint64_t room = request_.room, out = 0;
+        const uint64_t rows = s.chunk_lines * shape_.rows_per_line;
+        const uint64_t block = s.longest_block(rows, shape_.tiles);
+        if (block > chip_.mxu.accumulator_rows) return false;
+        if (s.out == Way::kWaves) out = 2 * s.arrays * wave_place(block);
+        if (s.out == Way::kChunks) out = (s.chunks > 1 ? 2 : 1) * chunk_place(s);
+        if (out > room) return false;
+        room -= out;
+        uint64_t in = 0;
+        if (s.in == Way::kWhole) in = aligned(s.chunk_input);
+        if (s.in == Way::kChunks) in = s.chunk_input;
+        if (s.in == Way::kSlices) {
+            const uint64_t together =
+                shape_.tiles % s.arrays == 0 ? 1 : divide_up(s.arrays, shape_.tiles % s.arrays) + 1;
+            const uint64_t blocks = std::max<uint64_t>(1, std::min(s.blocks, s.rest_blocks));
+            s.slice_input =
+                s.slice_tiles * aligned(std::min(together * divide_up(rows, blocks), rows) *
+                                        chip_.row_bytes() * work_.passes);
+            in = 2 * s.slice_input;
+        }
+        if (in > room) return false;
+        s.in_step = s.in == Way::kChunks
+                        ? std::min(s.chunk_input, (room - in) / kBufferAlignment * kBufferAlignment)
+                        : 0;
+        const uint64_t number = tried_++;
+        const double cycles = cost_.cycles(s);
+        double score = cycles * (1 + kMargin * (std::log2(static_cast<double>(s.arrays)) +
+                                                std::log2(static_cast<double>(block))));
+        if (wanted_) score = number == *wanted_ ? 0 : INFINITY;
+        if (score < best_score_) {
+            best_score_ = score;
+            best_cycles_ = cycles;
+            best_ = s;
+        }
+        return true;
+    }
+
+    uint64_t wave_place(uint64_t block) const {
+        return aligned(block * shape_.widest_tile * shape_.out_element_bytes);
+    }
+    uint64_t chunk_place(const ProductSchedule& s) const {
+        return aligned(shape_.out_line_bytes * s.chunk_lines);
+    }
+
+    void take() {
+        const ProductSchedule& s = best_;
+        const uint64_t rows = s.chunk_lines * shape_.rows_per_line;
+        const uint64_t block = s.longest_block(rows, shape_.tiles);
+        share_.in = s.in;
+        share_.out = s.out;
+        share_.chunks = maker_.chunks(share_.lines, s.chunk_lines);
+        share_.slice_tiles = s.in == Way::kSlices ? s.slice_tiles : 0;
+        share_.dealing = {static_cast<uint32_t>(s.arrays), s.blocks, s.rest_blocks,
+                          static_cast<uint32_t>(block), 2 * block > chip_.mxu.accumulator_rows};
+        share_.paced = true;
+        share_.cycles = best_cycles_;
+        if (s.in == Way::kWhole || s.in == Way::kChunks) share_.in_piece = aligned(s.chunk_input);
+        if (s.in == Way::kSlices) share_.in_piece = s.slice_input;
+        share_.in_step = s.in == Way::kSlices ? share_.in_piece : s.in_step;
+        if (s.out == Way::kWaves) share_.out_piece = wave_place(block);
+        if (s.out == Way::kChunks) share_.out_piece = chunk_place(s);
+    }
+
+    static constexpr uint64_t kMostChunkings = 5, kMostBlockings = 4;
+
+    const MatmulWork& work_;
+    const std::vector<ColumnTile>& tiles_;
+    const arch::ChipConfig& chip_;
+    const PieceRequest& request_;
+    CorePlan& share_;
+    const ChunkMaker maker_;
+    const ProductShape shape_;
+    const ProductCost cost_;
+    ProductSchedule best_;
+    double best_score_ = INFINITY, best_cycles_ = 0;
+    uint64_t tried_ = 0;
+    std::optional<uint64_t> wanted_;
+};
+
+}  // namespace
+
+bool search_product(const Kernel& kernel, const KernelGraph& graph,
+                    const std::vector<ColumnTile>& tiles, const arch::ChipConfig& chip,
+                    const PieceRequest& request, CorePlan& share) {
+    return ProductSearch(kernel, graph, tiles, chip, request, share).run();
+}
+
+}  // namespace tandem::compiler
