@@ -9,8 +9,10 @@
 
 #include "base/error.h"
 #include "benchmarks/efficiency.h"
+#include "benchmarks/list_baselines.h"
 #include "benchmarks/study.h"
 #include "explore/svg_plot.h"
+#include "run/graph_run.h"
 #include "run/paths.h"
 
 // The library's main() is not used, but it refers to this.
@@ -41,7 +43,7 @@ struct Point {
     uint64_t size;  ///< rows, or channels
     workload::Workload kernel;
     std::optional<run::RunResult> result{};  ///< nothing: refused
-    double roofline_seconds = 0;
+    double roofline_seconds = 0, napkin_seconds = 0;
     uint64_t compulsory = 0;
     double cores = 1;
 
@@ -49,6 +51,7 @@ struct Point {
     double tera() const { return 2 * static_cast<double>(result->macs) / seconds() / 1e12; }
     double peak_percent() const { return 100 * result->utilization(); }
     double roofline_percent() const { return 100 * roofline_seconds / seconds(); }
+    double napkin_percent() const { return 100 * napkin_seconds / seconds(); }
     /// Traffic of device memory (the second on-chip memory is in it), as a multiple of what has to
     /// be moved.
     double moved() const {
@@ -74,6 +77,7 @@ struct Chip {
 Point measure(uint64_t size, workload::Workload kernel, const arch::ChipConfig& chip) {
     Point point{.size = size, .kernel = std::move(kernel)};
     point.roofline_seconds = roofline_seconds(point.kernel, chip);
+    point.napkin_seconds = napkin_seconds(point.kernel, chip);
     point.compulsory = compulsory_bytes(point.kernel, chip);
     point.cores = chip.cores;
     try {
@@ -133,7 +137,10 @@ Single kernels on the model in timing mode, on all arrays of all cores, operands
 device memory, int8 with one byte and bf16 with two per element. *Peak* is the share of the
 chip's peak. *Roofline* is the share of what is possible when every operand is moved once: the
 longer of computing at peak and moving at peak bandwidth of the device memory (a second on-chip
-memory holds weights of networks, not of single products). *Moved* is the traffic, with
+memory holds weights of networks, not of single products). *Napkin* is the time of 1 us +
+multiplying, partly used tiles whole, + moving every operand once, as a share of the model's time:
+above 100 the model overlaps more than the napkin, below it waits for something that the napkin
+does not know. *Moved* is the traffic, with
 instructions, as a multiple of those bytes; *fetch* the share of the time in which the
 sequencers wait for instructions from memory. *No room*: the weights do not fit device memory,
 or two rows not the buffer. A convolution is 3x3, {} images, as many filters as channels.
@@ -184,6 +191,7 @@ or two rows not the buffer. A convolution is 3x3, {} images, as many filters as 
                 fmt::format("{:.3g}", point.tera()),
                 fmt::format("{:.1f}", point.peak_percent()),
                 fmt::format("{:.1f}", point.roofline_percent()),
+                fmt::format("{:.0f}", point.napkin_percent()),
                 fmt::format("{:.2f}", point.moved()),
                 fmt::format("{:.0f}", point.fetch_percent())};
     }
@@ -197,7 +205,8 @@ or two rows not the buffer. A convolution is 3x3, {} images, as many filters as 
                 rows.push_back(
                     row(fmt::format("conv {0}x{0}, {1} channels", image, point.size), point));
         return fmt::format("## {}\n\n{}.\n\n", chip.config.name, chip.config.description) +
-               table({"kernel", "us", chip.unit(), "peak %", "roofline %", "moved", "fetch %"},
+               table({"kernel", "us", chip.unit(), "peak %", "roofline %", "napkin %", "moved",
+                      "fetch %"},
                      rows);
     }
 
@@ -257,6 +266,7 @@ or two rows not the buffer. A convolution is 3x3, {} images, as many filters as 
                             {"ops_per_second", point.tera() * 1e12},
                             {"peak_percent", point.peak_percent()},
                             {"roofline_percent", point.roofline_percent()},
+                            {"napkin_percent", point.napkin_percent()},
                             {"moved", point.moved()},
                             {"fetch_percent", point.fetch_percent()}});
             all.push_back(one);

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace tandem::benchmarks {
 namespace {
 
@@ -14,10 +12,6 @@ workload::Workload one(workload::Layer layer) {
     layer.where = layer.name;
     kernel.layers.push_back(std::move(layer));
     return kernel;
-}
-
-uint64_t bytes_of(uint64_t elements, const arch::ChipConfig& chip) {
-    return elements * arch::element_bytes(chip.mxu.dtype);
 }
 
 }  // namespace
@@ -53,19 +47,6 @@ workload::Workload convolution(uint64_t batch, uint64_t height, uint64_t width, 
                                                          .pad_bottom = 1,
                                                          .pad_right = 1}};
     return one(layer);
-}
-
-double roofline_seconds(const workload::Workload& kernel, const arch::ChipConfig& chip) {
-    const double computing =
-        2 * static_cast<double>(kernel.layers.front().macs()) / chip.peak_ops_per_second();
-    const double moving = static_cast<double>(compulsory_bytes(kernel, chip)) /
-                          static_cast<double>(chip.memory.bytes_per_second);
-    return std::max(computing, moving);
-}
-
-uint64_t compulsory_bytes(const workload::Workload& kernel, const arch::ChipConfig& chip) {
-    const workload::Layer& layer = kernel.layers.front();
-    return bytes_of(layer.input_elements + layer.weights() + layer.output_elements, chip);
 }
 
 }  // namespace tandem::benchmarks

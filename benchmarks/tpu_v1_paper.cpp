@@ -43,7 +43,7 @@ int compare(const Arguments& a) {
         {{"--json", a.json}, {"--markdown", a.markdown}, {"--svg", a.picture()}}, {});
     const auto start = std::chrono::steady_clock::now();
     const auto comparison =
-        tpu_v1::compare(arch::find_chip("tpu_v1", run::chips_dir()),
+        tpu_v1::compare(run::chips_dir() / "tpu_v1.yaml",
                         tpu_v1::load_applications(run::source_dir() / "models" / "applications"));
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

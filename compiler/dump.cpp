@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/dump.h"
 
+#include "compiler/plan/search.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -55,6 +57,8 @@ struct WorkText {
     std::string operator()(const AliasWork&) const { return "alias"; }
 };
 
+}  // namespace
+
 std::string_view name_of(Way way) {
     switch (way) {
         case Way::kStays:
@@ -70,8 +74,6 @@ std::string_view name_of(Way way) {
     }
     return "";
 }
-
-}  // namespace
 
 std::string kernels_text(const KernelGraph& graph) {
     std::string text;
@@ -97,18 +99,24 @@ std::string plan_text(const Planned& planned) {
                             value.resident ? fmt::format("in the buffer at {}", value.address)
                                            : fmt::format("in memory at {}", value.memory_offset));
     }
+    for (const Segment& segment : plan.segments)
+        text += fmt::format("kernels {} to {} in {} round{}\n", segment.begin, segment.end - 1,
+                            segment.rounds, segment.rounds == 1 ? "" : "s");
+    text += fmt::format("predicted cycles {:.0f}\n",
+                        predicted_cycles(planned.kernels, planned.chip, plan));
     for (const auto& [k, round] : plan.visits)
         for (uint32_t c = 0; c < plan.cores; ++c) {
             const CorePlan& share = plan.kernels[k].share(c, round);
             if (share.chunks.empty()) continue;
             text += fmt::format(
                 "kernel #{} round {} core {}: lines {} to {}, column tiles {} to {}, {} chunk{}, "
-                "in {}, "
-                "out {}, blocks of {} rows\n",
+                "in {}, out {}, blocks of {} rows on {} array{}{}\n",
                 planned.kernels.kernels[k].index, round, c, share.lines.begin, share.lines.end,
                 share.tiles.begin, share.tiles.end, share.chunks.size(),
                 share.chunks.size() == 1 ? "" : "s", name_of(share.in), name_of(share.out),
-                share.dealing.block_rows);
+                share.dealing.block_rows, share.dealing.arrays,
+                share.dealing.arrays == 1 ? "" : "s",
+                share.paced ? fmt::format(", {:.0f} cycles expected", share.cycles) : "");
         }
     return text;
 }

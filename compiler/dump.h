@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "compiler/pipeline.h"
 
@@ -10,5 +11,6 @@ namespace tandem::compiler {
 
 std::string kernels_text(const KernelGraph& graph);
 std::string plan_text(const Planned& planned);
+std::string_view name_of(Way way);
 
 }  // namespace tandem::compiler

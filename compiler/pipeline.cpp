@@ -31,6 +31,7 @@ Planned plan_graph(const Graph& graph, const arch::ChipConfig& chip,
     how.memory_base = kStreamDataBase;
     planned.plan = make_plan(planned.kernels, chip, how);
     dump("plan.txt", [&] { return plan_text(planned); });
+    if (options.on_plan) options.on_plan(planned);
     return planned;
 }
 

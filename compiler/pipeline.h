@@ -25,6 +25,8 @@ struct Dump {
     DumpBytes bytes = DumpBytes::kNone;  ///< of the graph
 };
 
+struct Planned;
+
 struct CompileOptions {
     uint32_t batch = 1;  ///< samples that one run of the program works on
     numerics::Rounding rounding = numerics::Rounding::kSingle;
@@ -37,6 +39,7 @@ struct CompileOptions {
     /// For tests: instead of the best schedule of a product this one, modulo their number.
     std::optional<uint64_t> forced{};
     Dump dump;
+    std::function<void(const Planned&)> on_plan{};  ///< told what has its place, if set
 };
 
 /// Device memory in front of the data: the window in which a streamed program goes round.

@@ -14,10 +14,40 @@
 #include "base/error.h"
 #include "base/pipe.h"
 
+namespace tandem::compiler {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Bounds, arrays, vector, drain, weights, activations,
+                                   device_memory, cmem, host_in, host_out, synchronisation, launch,
+                                   compulsory, least_memory, least_host_in, least_host_out)
+
+}  // namespace tandem::compiler
+
 namespace tandem::run {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(UnitResult, name, core, cycles)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LayerResult, index, op, name, cycles, macs, output_bytes)
+
+void to_json(nlohmann::json& out, const LayerResult& layer) {
+    out = {{"index", layer.index},
+           {"op", layer.op},
+           {"name", layer.name},
+           {"cycles", layer.cycles},
+           {"macs", layer.macs},
+           {"output_bytes", layer.output_bytes},
+           {"moved_bytes", layer.moved_bytes}};
+    if (layer.bounds) out["bounds"] = *layer.bounds;
+}
+
+void from_json(const nlohmann::json& in, LayerResult& layer) {
+    in.at("index").get_to(layer.index);
+    in.at("op").get_to(layer.op);
+    in.at("name").get_to(layer.name);
+    in.at("cycles").get_to(layer.cycles);
+    in.at("macs").get_to(layer.macs);
+    in.at("output_bytes").get_to(layer.output_bytes);
+    in.at("moved_bytes").get_to(layer.moved_bytes);
+    if (in.contains("bounds")) layer.bounds = in["bounds"].get<compiler::Bounds>();
+}
+
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Traffic, memory_read, memory_write, cmem, host_to_chip,
                                    chip_to_host)
 

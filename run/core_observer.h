@@ -3,6 +3,7 @@
 // instruction: no look-ups, no memory.
 #pragma once
 
+#include "run/layer_bytes.h"
 #include "run/layer_times.h"
 #include "run/program_view.h"
 #include "run/timeline.h"
@@ -14,6 +15,7 @@ namespace tandem::run {
 /// What all cores' observers share.
 struct Watchers {
     LayerTimes& layers;
+    LayerBytes& bytes;
     Timeline& timeline;
     WaveWindow& wave;
     uint32_t wave_core = 0;  ///< whose array is recorded
@@ -33,6 +35,7 @@ class CoreObserver : public sim::ChipObserver {
         const int32_t node = source.node;
         watchers_.layers.retired(node, source.round,
                                  unit == isa::Unit::kMxu || unit == isa::Unit::kVector, end);
+        if (LayerBytes::moves(unit)) watchers_.bytes.retired(node, program_.words(index));
         if (core_ == watchers_.wave_core && watchers_.wave.active())
             watchers_.wave.on_retire(index, node, end);
         if (watchers_.timeline.open())

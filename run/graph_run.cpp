@@ -86,11 +86,16 @@ class GraphRun {
         job_.model = kernels.name;
         job_.needs.exact_macs = true;
         job_.peak_buffer_bytes = plan().peak_buffer_bytes;
-        for (const compiler::Kernel& kernel : kernels.kernels) {
+        const auto bounds = compiler::lower_bounds(kernels, plan(), planned().chip);
+        compiler::Bounds all;
+        for (size_t k = 0; k < kernels.kernels.size(); ++k) {
+            const compiler::Kernel& kernel = kernels.kernels[k];
             job_.nodes.push_back({kernel.index, kernel.op, kernel.name, kernel.macs,
-                                  kernels.values[kernel.output].bytes * kernel.repeat});
+                                  kernels.values[kernel.output].bytes * kernel.repeat, bounds[k]});
             job_.needs.macs += kernel.macs;
+            all += bounds[k];
         }
+        add_needs(all);
         const uint64_t inputs = align(plan().host_input_bytes);
         for (uint32_t core = 0; core < planned().chip.cores; ++core) {
             CoreStream stream;
@@ -99,51 +104,41 @@ class GraphRun {
             job_.cores.push_back(stream);
         }
         job_.host_bytes = inputs + align(plan().host_output_bytes);
-        add_needs();
     }
 
-    /// Every weight tile once, and what lives in device memory.
-    void add_needs() {
+    void add_needs(const compiler::Bounds& all) {
+        job_.needs.cycles = all.busiest();
+        job_.needs.memory = all.least_memory;
+        // Stated bytes are rounded with every transfer.
         const auto& kernels = planned().kernels;
-        for (size_t k = 0; k < kernels.kernels.size(); ++k) {
-            const auto* matmul = kernels.kernels[k].matmul();
-            const uint64_t times =
-                matmul != nullptr && matmul->weights_per_image ? matmul->window.images : 1;
-            job_.needs.memory += tiles_of(plan().kernels[k]) * times * planned().chip.tile_bytes();
-        }
-        for (const compiler::Value& value : kernels.values) {
-            if (!value.is_input && !value.is_output) continue;
-            const bool host = value.home == Memory::kHost;
-            if (!host) job_.needs.memory += value.is_input ? 0 : value.bytes;
-            if (host && kernels.host_input_bytes == 0 && value.is_output)
-                job_.needs.chip_to_host += kernels.host_output_bytes == 0 ? value.bytes : 0;
-        }
+        if (kernels.host_input_bytes == 0) job_.needs.host_to_chip = all.least_host_in;
+        if (kernels.host_output_bytes == 0) job_.needs.chip_to_host = all.least_host_out;
     }
 
     static uint64_t align(uint64_t bytes) {
         return (bytes + kHostAlignment - 1) / kHostAlignment * kHostAlignment;
     }
 
-    /// Edges, and kernels within a node, are no layers of the source: their cycles and MACs belong
-    /// to the layer behind them.
+    /// Edges, and kernels within a node, are no layers of the source: what they have belongs to the
+    /// layer behind them.
     void drop_inner(RunResult& run) const {
         std::vector<LayerResult> kept;
         std::vector<int32_t> place(run.layers.size());
-        uint64_t before = 0, macs = 0;
+        LayerResult before;
+        before.bounds.emplace();
         for (size_t k = 0; k < run.layers.size(); ++k) {
             place[k] = static_cast<int32_t>(kept.size());
             const compiler::Kernel& kernel = planned().kernels.kernels[k];
             if (kernel.is_edge() || planned().kernels.values[kernel.output].is_internal) {
-                before += run.layers[k].cycles;
-                macs += run.layers[k].macs;
+                before.add(run.layers[k]);
                 continue;
             }
             kept.push_back(std::move(run.layers[k]));
-            kept.back().cycles += before;
-            kept.back().macs += macs;
-            before = macs = 0;
+            kept.back().add(before);
+            before = {};
+            before.bounds.emplace();
         }
-        if (!kept.empty()) kept.back().cycles += before;
+        if (!kept.empty()) kept.back().add(before);
         run.layers = std::move(kept);
         if (run.divergence && run.divergence->source.node >= 0)
             run.divergence->source.node =

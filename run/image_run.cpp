@@ -51,8 +51,14 @@ void add_needs(const arch::CoreProgram& core, const arch::ChipConfig& chip, uint
 }
 
 /// What its instructions ask for, each once; of a program with loops, what the metadata say alone.
-Needs needs_of(const arch::Program& program, const arch::ChipConfig& chip, uint64_t runs) {
+Needs needs_of(const ImageJob& job, const arch::ChipConfig& chip) {
+    const arch::Program& program = job.program;
+    const uint64_t runs = job.runs;
     Needs needs;
+    compiler::Bounds all;
+    for (const auto& bounds : job.bounds) all += bounds;
+    needs.cycles = all.busiest() * static_cast<double>(runs);
+    needs.memory = all.least_memory * runs;
     for (const auto& node : program.nodes) needs.macs += node.macs * runs;
     needs.chip_to_host = arch::bytes_of(program.outputs) * runs;
     if (has_loops(program)) return needs;
@@ -61,10 +67,11 @@ Needs needs_of(const arch::Program& program, const arch::ChipConfig& chip, uint6
     return needs;
 }
 
-std::vector<RunNode> nodes_of(const arch::Program& program) {
+std::vector<RunNode> nodes_of(const ImageJob& job) {
     std::vector<RunNode> nodes;
-    for (const auto& node : program.nodes)
+    for (const auto& node : job.program.nodes)
         nodes.push_back({node.index, node.op, node.name, node.macs, node.output_bytes});
+    for (size_t i = 0; i < job.bounds.size(); ++i) nodes.at(i).bounds = job.bounds[i];
     return nodes;
 }
 
@@ -90,7 +97,7 @@ Machine::Setup setup_of(const ImageJob& job, const RunOptions& options, uint64_t
     setup.system.firmware_budget = options.firmware_budget;
     setup.system.host_bytes = host_memory_bytes(job, image_bytes);
     setup.system.console = options.console;
-    setup.nodes = nodes_of(job.program);
+    setup.nodes = nodes_of(job);
     const ArrayPlace injected = options.rtl_arrays.first();
     if (injected.core < job.program.cores.size())
         setup.rows_to_inject = rows_of(job.program.cores[injected.core], injected.array) * job.runs;
@@ -149,7 +156,7 @@ RunResult run_image(const arch::ChipConfig& chip, const ImageJob& job, const Run
     result.layer_mismatch = check.mismatch();
     result.outputs.assign(host.outputs().begin(), host.outputs().end());
     if (result.completed()) result.failure = failure_of(host, job.runs);
-    result.laws_broken = broken_laws(result, needs_of(job.program, chip, job.runs));
+    result.laws_broken = broken_laws(result, needs_of(job, chip));
     return result;
 }
 

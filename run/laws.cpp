@@ -51,6 +51,14 @@ void check_traffic(const RunResult& result, const Needs& needs, std::vector<std:
     at_least("chip_to_host", traffic.chip_to_host, needs.chip_to_host);
 }
 
+/// The clock's period is a whole number of femtoseconds, a bound is not.
+void check_time(const RunResult& result, const Needs& needs, std::vector<std::string>& broken) {
+    constexpr double kPeriodError = 1e-6;
+    if (static_cast<double>(result.cycles) * (1 + kPeriodError) + 1 < needs.cycles)
+        broken.push_back(fmt::format("{} cycles, the lower bound of all layers is {:.0f}",
+                                     result.cycles, needs.cycles));
+}
+
 }  // namespace
 
 std::vector<std::string> broken_laws(const RunResult& result, const Needs& needs) {
@@ -60,6 +68,7 @@ std::vector<std::string> broken_laws(const RunResult& result, const Needs& needs
     check_layers(result, broken);
     check_arrays(result, needs, broken);
     check_traffic(result, needs, broken);
+    check_time(result, needs, broken);
     return broken;
 }
 

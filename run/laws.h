@@ -21,6 +21,7 @@ struct Needs {
     uint64_t memory = 0;  ///< device memory and CMEM, both directions
     uint64_t memory_read = 0;
     uint64_t host_to_chip = 0, chip_to_host = 0;
+    double cycles = 0;  ///< of the part of the chip that has most to do
 };
 
 /// Those that are broken, for people; a run that did not come to its end breaks none.

@@ -25,6 +25,7 @@ Machine::Machine(const arch::ChipConfig& config, const RunOptions& options, Setu
     probes_ = std::make_unique<ChipProbes>(chip());
     engines_.set_probes([this](uint32_t core) { return probes_->list(core); });
     layers_ = std::make_unique<LayerTimes>(nodes_.size());
+    bytes_ = std::make_unique<LayerBytes>(nodes_.size(), config_.tile_bytes());
     views_.resize(chip().cores());
 }
 
@@ -108,7 +109,8 @@ void Machine::collect_layers(RunResult& result, uint64_t runs) const {
     for (size_t i = 0; i < nodes_.size(); ++i) {
         const RunNode& node = nodes_[i];
         result.layers.push_back({node.index, node.op, node.name, cycles[i], node.macs * runs,
-                                 node.output_bytes * runs});
+                                 node.output_bytes * runs, bytes_->moved()[i], node.bounds});
+        if (auto& bounds = result.layers.back().bounds) *bounds *= runs;
         result.macs += node.macs * runs;
     }
 }

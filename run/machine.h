@@ -10,6 +10,7 @@
 #include "run/chip_probes.h"
 #include "run/core_observer.h"
 #include "run/engines.h"
+#include "run/layer_bytes.h"
 #include "run/layer_times.h"
 #include "run/run.h"
 #include "run/system.h"
@@ -34,7 +35,7 @@ class Machine {
     LayerTimes& layers() { return *layers_; }
     /// Whose first array with RTL is recorded and injected into.
     uint32_t wave_core() const { return options_.rtl_arrays.first().core; }
-    Watchers watchers() { return {*layers_, timeline_, wave_, wave_core()}; }
+    Watchers watchers() { return {*layers_, *bytes_, timeline_, wave_, wave_core()}; }
     /// What runs on a core; null: nothing. Sets its observer.
     void watch(uint32_t core, const ProgramView* view, sim::ChipObserver* observer);
     /// Right before the simulation starts.
@@ -61,6 +62,7 @@ class Machine {
     std::unique_ptr<System> system_;
     std::unique_ptr<ChipProbes> probes_;
     std::unique_ptr<LayerTimes> layers_;
+    std::unique_ptr<LayerBytes> bytes_;
     cosim::PeProbes pe_probes_;
     std::vector<const ProgramView*> views_;
 };

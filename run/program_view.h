@@ -33,15 +33,13 @@ class ImageView final : public ProgramView {
     const arch::CoreProgram& program_;
 };
 
-/// Stands before a stream. Keeps the last instructions only if asked to.
+/// Stands before a stream. Keeps the last instructions, more than can be under way.
 class StreamView final : public ProgramView, public arch::ProgramSource {
   public:
-    StreamView(arch::ProgramSource& source, bool keep_words) : source_(source) {
-        if (keep_words) kept_.resize(kKept);
-    }
+    explicit StreamView(arch::ProgramSource& source) : source_(source), kept_(kKept) {}
     size_t next(std::span<isa::Words> words) override {
         const size_t count = source_.next(words);
-        for (size_t i = 0; i < count && !kept_.empty(); ++i) kept_[made_++ % kKept] = words[i];
+        for (size_t i = 0; i < count; ++i) kept_[made_++ % kKept] = words[i];
         return count;
     }
     arch::InstructionSource source(uint64_t index) const override { return source_.source(index); }

@@ -32,6 +32,25 @@ json units_json(const RunResult& result) {
     return units;
 }
 
+uint64_t whole(double cycles) { return static_cast<uint64_t>(std::ceil(cycles)); }
+
+void add_bounds(json& entry, const LayerResult& layer) {
+    entry["bytes"] = {{"moved", layer.moved_bytes}};
+    if (!layer.bounds) return;
+    const compiler::Bounds& bounds = *layer.bounds;
+    entry["bytes"]["compulsory"] = bounds.compulsory;
+    entry["bytes"]["least"] = bounds.least();
+    entry["bound"] = bounds.name();
+    entry["bound_cycles"] = whole(bounds.cycles());
+    entry["bounds"] = {{"compute", whole(bounds.compute())},
+                       {"weights", whole(bounds.weights)},
+                       {"activations", whole(bounds.activations)},
+                       {"drain", whole(bounds.drain)},
+                       {"host", whole(bounds.host())},
+                       {"synchronisation", whole(bounds.synchronisation)},
+                       {"launch", whole(bounds.launch)}};
+}
+
 json layers_json(const RunResult& result, const RunReport& run) {
     json layers = json::array();
     for (size_t i = 0; i < result.layers.size(); ++i) {
@@ -39,6 +58,7 @@ json layers_json(const RunResult& result, const RunReport& run) {
         json entry = {{"index", layer.index}, {"op", layer.op},
                       {"name", layer.name},   {"cycles", layer.cycles},
                       {"macs", layer.macs},   {"output_bytes", layer.output_bytes}};
+        add_bounds(entry, layer);
         if (i < run.layer_details.size()) entry.update(run.layer_details[i]);
         layers.push_back(std::move(entry));
     }
@@ -154,6 +174,7 @@ json make_report(const arch::ChipConfig& chip, const RunResult& result, const Ru
                       {"peak_rss_bytes", peak_rss_bytes()},
                       {"firmware_instructions", result.host_instructions},
                       {"simulated_seconds", result.simulated_seconds}};
+    if (!run.plan.empty()) report["plan"] = run.plan;
     if (!run.rounding.empty()) report["rounding"] = run.rounding;
     if (result.peak_buffer_bytes) report["peak_buffer_bytes"] = *result.peak_buffer_bytes;
     if (result.injected) report["injected"] = result.injected->to_string();

@@ -33,6 +33,7 @@ struct RunReport {
     std::string backend = "tlm", mode, host = "none", model;
     std::string name;      ///< for people; empty: the model
     std::string rounding;  ///< empty: a source without requantisation
+    std::string plan;      ///< search, rules; empty: a program, whose plan is not known
     std::string rerun;
     uint64_t batch = 1, samples = 1;
     uint64_t seed = 0;  ///< of random inputs
@@ -43,6 +44,7 @@ struct RunReport {
     /// By layer, where the source says more of them: further keys of the report.
     std::vector<nlohmann::json> layer_details;
     std::vector<std::string> layer_sizes;  ///< by layer, for people; empty: no table of layers
+    std::string csv;                       ///< file for layers_csv(); empty: none
 };
 
 nlohmann::json make_report(const arch::ChipConfig& chip, const RunResult& result,
@@ -58,6 +60,10 @@ enum class Verdict { kGood, kMismatch, kFault };
 /// says how the run went.
 Verdict conclude(const arch::ChipConfig& chip, const RunResult& result, const RunReport& run,
                  const std::string& json_path);
+
+/// The report's layers, one row for each under a header that names units; what a layer does not
+/// have is empty.
+std::string layers_csv(const nlohmann::json& layers);
 
 /// Writes a report as JSON, unless the path is empty.
 void write_report(const std::string& path, const nlohmann::json& report);

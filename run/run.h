@@ -47,6 +47,7 @@ struct ImageJob {
     uint32_t runs = 1;
     /// Expected outputs of all operators of the first sample; empty: do not compare.
     std::vector<uint8_t> layers{};
+    std::vector<compiler::Bounds> bounds{};  ///< of one run, by node; empty: not known
     uint64_t timeout_us = 60'000'000;  ///< simulated, for one inference, as the driver sees it
 };
 

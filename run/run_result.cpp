@@ -22,6 +22,13 @@ std::string_view kind_of(std::string_view unit) {
 
 }  // namespace
 
+void LayerResult::add(const LayerResult& inner) {
+    cycles += inner.cycles;
+    macs += inner.macs;
+    moved_bytes += inner.moved_bytes;
+    if (bounds && inner.bounds) *bounds += *inner.bounds;
+}
+
 uint64_t UnitResult::cause(std::string_view name) const { return cycles[index_of(name)]; }
 
 uint64_t RunResult::cause(std::string_view kind, std::string_view name) const {

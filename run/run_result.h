@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arch/instruction_source.h"
+#include "compiler/plan/bounds.h"
 #include "cosim/divergence.h"
 #include "cosim/injection.h"
 #include "cosim/rtl_mxu_engine.h"
@@ -33,6 +34,7 @@ struct RunNode {
     std::string op, name;
     uint64_t macs = 0;  ///< useful ones of one run
     uint64_t output_bytes = 0;
+    std::optional<compiler::Bounds> bounds{};  ///< of one run, where the plan is known
 };
 
 /// A layer's cycles go from the end of the layer before, in program order, to its own end: the
@@ -45,6 +47,13 @@ struct LayerResult {
     uint64_t cycles = 0;
     uint64_t macs = 0;
     uint64_t output_bytes = 0;
+    /// That its transfers moved: device memory, CMEM and bus. What comes before the first layer
+    /// counts to that; fetches of instructions count to none.
+    uint64_t moved_bytes = 0;
+    std::optional<compiler::Bounds> bounds{};  ///< none: a program whose plan is not known
+
+    /// A layer of the source is several: this one and those before it.
+    void add(const LayerResult& inner);
 };
 
 /// Bytes, the whole job.

@@ -66,8 +66,7 @@ class StreamRun {
             throw std::logic_error("a stream job has to say what each core does");
         for (uint32_t core = 0; core < job.cores.size(); ++core) {
             if (job.cores[core].source == nullptr) continue;
-            views_.push_back(
-                std::make_unique<StreamView>(*job.cores[core].source, !options.trace_path.empty()));
+            views_.push_back(std::make_unique<StreamView>(*job.cores[core].source));
             observers_.push_back(make_observer(core, options.functional));
             machine_.watch(core, views_.back().get(), observers_.back().get());
             requests_.push_back({core,

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "base/file.h"
 #include "run/report.h"
 
 namespace tandem::run {
@@ -13,15 +15,18 @@ using nlohmann::json;
 
 void print_layers(const RunResult& result, const RunReport& run) {
     if (run.layer_sizes.empty()) return;
-    fmt::print("{:<28} {:>34} {:>12} {:>9} {:>7}\n", "layer", "rows x k x columns", "cycles", "us",
-               "of peak");
+    fmt::print("{:<22} {:>28} {:>12} {:>9} {:>7} {:>12} {}\n", "layer", "rows x k x columns",
+               "cycles", "us", "of peak", "at least", "for");
     for (size_t i = 0; i < result.layers.size(); ++i) {
         const LayerResult& layer = result.layers[i];
         const double cycles = static_cast<double>(layer.cycles);
         const double peak = cycles * result.peak_macs_per_cycle;
-        fmt::print("{:<28.28} {:>34} {:>12} {:>9.2f} {:>5.1f} %\n", layer.name, run.layer_sizes[i],
+        fmt::print("{:<22.22} {:>28} {:>12} {:>9.2f} {:>5.1f} %", layer.name, run.layer_sizes[i],
                    layer.cycles, cycles * 1e6 / static_cast<double>(result.clock_hz),
                    peak == 0 ? 0 : 100 * static_cast<double>(layer.macs) / peak);
+        if (layer.bounds)
+            fmt::print(" {:>12.0f} {}", std::ceil(layer.bounds->cycles()), layer.bounds->name());
+        fmt::print("\n");
     }
     fmt::print("\n");
 }
@@ -204,6 +209,10 @@ Verdict conclude(const arch::ChipConfig& chip, const RunResult& result, const Ru
     print_summary(chip, result, run);
     if (result.divergence) print_divergence(result, run);
     const Verdict how = verdict(result, run);
+    if (!run.csv.empty()) {
+        const std::string csv = layers_csv(make_report(chip, result, run)["layers"]);
+        base::write_file(run.csv, {csv.begin(), csv.end()});
+    }
     if (!json_path.empty()) write_report(json_path, make_report(chip, result, run));
     return how;
 }

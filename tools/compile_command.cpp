@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "arch/disassembler.h"
 #include "arch/program.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "compiler/explain.h"
 #include "compiler/pipeline.h"
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
@@ -20,8 +23,8 @@ namespace tandem::tools {
 namespace {
 
 struct CompileArguments {
-    std::string model, output, dump;
-    bool dump_bytes = false;
+    std::string model, output, dump, json;
+    bool dump_bytes = false, explain = false;
     ChipArguments chip{.chip = "test_16x16"};
     ModelOptions options;
 };
@@ -40,17 +43,49 @@ compiler::Dump dump_into(const CompileArguments& a) {
             .bytes = a.dump_bytes ? compiler::DumpBytes::kAll : compiler::DumpBytes::kNone};
 }
 
+/// What the plan is, on the terminal and as JSON, as far as they were asked for.
+void explain(const CompileArguments& a, const compiler::Planned& planned) {
+    const auto kernels = compiler::explain(planned);
+    if (a.explain) fmt::print("{}", compiler::explanation_text(kernels));
+    if (a.json.empty()) return;
+    nlohmann::json report = {{"report_version", 1},
+                             {"tandem_version", TANDEM_VERSION},
+                             {"chip", planned.chip.name},
+                             {"chip_overrides", planned.chip.overrides},
+                             {"model", a.model},
+                             {"plan", name_of(a.options.plan)},
+                             {"kernels", nlohmann::json::array()}};
+    for (const compiler::KernelExplanation& k : kernels)
+        report["kernels"].push_back({{"index", k.index},
+                                     {"op", k.op},
+                                     {"name", k.name},
+                                     {"cores", k.cores},
+                                     {"split", k.split},
+                                     {"arrays", k.arrays},
+                                     {"chunks", k.chunks},
+                                     {"blocks", k.blocks},
+                                     {"block_rows", k.block_rows},
+                                     {"in", k.in},
+                                     {"out", k.out},
+                                     {"bound", k.bounds.name()},
+                                     {"bound_cycles", std::ceil(k.bounds.cycles())}});
+    run::write_report(a.json, report);
+}
+
 int compile(const CompileArguments& a) {
-    if (a.output.empty() && a.dump.empty())
-        throw UserError("compile: expected -o FILE.tpu, --dump FOLDER or both, found neither");
+    const bool explains = a.explain || !a.json.empty();
+    if (a.output.empty() && a.dump.empty() && !explains)
+        throw UserError(
+            "compile: expected -o FILE.tpu, --dump FOLDER, --explain or --json FILE, found none");
     const bool list = is_list(a.model);
     const auto [graph, chip] = load_graph(a.model, a.chip.load(), a.options);
-    check_output_files({{"--output", a.output}}, {{"MODEL", a.model}});
+    check_output_files({{"--output", a.output}, {"--json", a.json}}, {{"MODEL", a.model}});
     compiler::CompileOptions options{.batch = list ? 1 : a.options.batch,
                                      .rounding = rounding_of(a.options),
                                      .plan = a.options.plan,
                                      .dump = {}};
     if (!a.dump.empty()) options.dump = dump_into(a);
+    if (explains) options.on_plan = [&](const compiler::Planned& planned) { explain(a, planned); };
     if (a.output.empty()) {
         compiler::plan_graph(graph, chip, options);
         return kGood;
@@ -70,7 +105,7 @@ int compile(const CompileArguments& a) {
 void add_compile_command(CLI::App& app, Action& action) {
     auto* command = app.add_subcommand("compile", "Compile a model for a chip");
     auto a = std::make_shared<CompileArguments>();
-    command->add_option("MODEL", a->model, ".tflite, .tgraph; with --dump also .csv, .yaml")
+    command->add_option("MODEL", a->model, ".tflite, .tgraph; but for -o also .csv, .yaml")
         ->required();
     a->chip.add_to(*command);
     command->add_option("-o,--output", a->output, "program file (.tpu)");
@@ -85,6 +120,9 @@ void add_compile_command(CLI::App& app, Action& action) {
         ->check(CLI::IsMember({"single", "gemmlowp"}))
         ->capture_default_str();
     add_plan_option(*command, a->options.plan);
+    command->add_flag("--explain", a->explain,
+                      "print the plan: a line for each kernel, beside its lower bound");
+    command->add_option("--json", a->json, "write the plan of every kernel to this file");
     command->callback([&action, a] { action = [a] { return compile(*a); }; });
 }
 

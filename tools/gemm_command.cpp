@@ -85,7 +85,8 @@ int gemm(GemmArguments a) {
     Progress progress("instructions");
     a.options.progress = [&](uint64_t done, uint64_t total) { progress.update(done, total); };
     const auto start = std::chrono::steady_clock::now();
-    const auto result = run::run_image(chip, {product.program, product.inputs}, a.options);
+    const run::ImageJob job{product.program, product.inputs, 1, {}, product.bounds};
+    const auto result = run::run_image(chip, job, a.options);
     run::RunReport report;
     report.wall_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -95,6 +96,7 @@ int gemm(GemmArguments a) {
     report.mode = a.mode;
     report.model = a.size.to_string();
     report.rounding = product.program.rounding;
+    report.plan = name_of(a.plan);
     report.rerun = fmt::format("{} --backend {} --host {} --seed {}", rerun_of(a),
                                a.options.backend, a.options.cpu, a.seed);
     report.rerun += a.options.array.to_string() + array_places_option(a.options.rtl_arrays);

@@ -212,8 +212,11 @@ GemmProduct make_gemm(const GemmSize& size, const arch::ChipConfig& chip, uint64
                         : graph_of(size, compiler::ElementType::kInt8, int8_weights(size, random));
     product.inputs = is_bf16 ? bytes_of(random_bf16(size_t{size.m} * size.k, random))
                              : random_bytes(size_t{size.m} * size.k, random);
-    product.program =
-        compiler::compile(product.graph, chip, {.cores = 1, .plan = plan, .dump = {}});
+    const auto keep_bounds = [&](const compiler::Planned& planned) {
+        product.bounds = compiler::lower_bounds(planned.kernels, planned.plan, planned.chip);
+    };
+    product.program = compiler::compile(
+        product.graph, chip, {.cores = 1, .plan = plan, .dump = {}, .on_plan = keep_bounds});
     return product;
 }
 

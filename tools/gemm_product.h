@@ -11,6 +11,8 @@
 #include "arch/chip_config.h"
 #include "arch/program.h"
 #include "compiler/graph/graph.h"
+#include "compiler/pipeline.h"
+#include "compiler/plan/bounds.h"
 #include "compiler/plan/plan.h"
 
 namespace tandem::tools {
@@ -23,7 +25,8 @@ struct GemmSize {
 struct GemmProduct {
     GemmSize size;
     arch::ChipConfig chip;
-    arch::Program program;  ///< for the first core with all of its arrays
+    arch::Program program;                 ///< for the first core with all of its arrays
+    std::vector<compiler::Bounds> bounds;  ///< of its nodes
     /// One FULLY_CONNECTED with its values.
     compiler::Graph graph;
     std::vector<uint8_t> inputs;  ///< A, row after row

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 
@@ -114,6 +115,17 @@ void check_cost(const Graph& graph, const GraphArguments& a) {
 
 }  // namespace
 
+void describe_nodes(const Graph& graph, const arch::Program& program, run::RunReport& report) {
+    for (const arch::ProgramNode& of_program : program.nodes) {
+        const auto node = std::ranges::find_if(graph.nodes, [&](const Node& candidate) {
+            return candidate.index == of_program.index && is_layer(candidate);
+        });
+        report.layer_details.push_back(node == graph.nodes.end()
+                                           ? json::object()
+                                           : details_of(*node, compiler::counts(graph, *node)));
+    }
+}
+
 int run_graph_on_chip(const Graph& graph, const arch::ChipConfig& chip, const GraphArguments& a) {
     if (a.options.functional) check_cost(graph, a);
     const auto start = std::chrono::steady_clock::now();
@@ -128,6 +140,8 @@ int run_graph_on_chip(const Graph& graph, const arch::ChipConfig& chip, const Gr
     report.model = a.model;
     report.name = graph.name;
     report.rerun = a.rerun;
+    report.plan = name_of(a.how.plan);
+    report.csv = a.csv;
     report.seed = a.how.seed;
     report.batch = report.samples = graph.samples * a.how.batch;
     report.wall_seconds =

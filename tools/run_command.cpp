@@ -28,7 +28,7 @@ struct RunArguments {
     ChipArguments chip{.chip = "test_16x16"};
     std::string mode = "functional", level = "at", dtype;
     SampleFiles samples;
-    std::string layers, output, json, trace, check = "none";
+    std::string layers, output, json, csv, trace, check = "none";
     uint64_t seed = 0;
     bool verbose = false;
     ModelOptions model_options;
@@ -57,6 +57,7 @@ void check_written_files(const RunArguments& a) {
     for (const std::string& file : a.samples.expects) inputs.push_back({"--expect", file});
     check_output_files({{"--output", a.output},
                         {"--json", a.json},
+                        {"--csv", a.csv},
                         {"--trace", a.trace},
                         {"--wave", a.options.wave.path}},
                        inputs);
@@ -111,17 +112,22 @@ void prepare_options(RunArguments& arguments) {
         };
 }
 
-/// `graph`: what the program was compiled from; null: not known.
+/// What a program was compiled from, and how; nothing: not known.
+struct Origin {
+    const compiler::Graph* graph = nullptr;
+    std::vector<compiler::Bounds> bounds{};  ///< by node
+};
+
 int run_network(RunArguments arguments, const arch::ChipConfig& chip, const arch::Program& program,
-                const compiler::Graph* graph) {
+                const Origin& origin) {
     check_written_files(arguments);
     const Samples samples(program, arguments.samples, arguments.seed);
-    check_data_options(arguments, program, graph);
+    check_data_options(arguments, program, origin.graph);
     run::RunReport report;
     report.samples = samples.count();
     const uint32_t runs = samples.runs();
     const auto& inputs = samples.inputs();
-    const run::ImageJob job{program, inputs, runs, load_layers(arguments)};
+    const run::ImageJob job{program, inputs, runs, load_layers(arguments), origin.bounds};
     prepare_options(arguments);
     Progress progress("instructions");
     arguments.options.progress = [&](uint64_t done, uint64_t total) {
@@ -134,6 +140,11 @@ int run_network(RunArguments arguments, const arch::ChipConfig& chip, const arch
     report.seed = arguments.seed;
     report.batch = program.batch;
     report.rounding = program.rounding;
+    if (origin.graph != nullptr) {
+        report.plan = name_of(arguments.model_options.plan);
+        describe_nodes(*origin.graph, program, report);
+    }
+    report.csv = arguments.csv;
     report.backend = arguments.options.backend;
     report.host = arguments.options.cpu;
     report.mode = arguments.mode;
@@ -144,7 +155,7 @@ int run_network(RunArguments arguments, const arch::ChipConfig& chip, const arch
     const bool answers =
         arguments.options.functional && !result.divergence && result.failure.empty();
     if (answers && arguments.check == "plain")
-        report.check = samples.compare_with_plain_loops(*graph, chip, result.outputs);
+        report.check = samples.compare_with_plain_loops(*origin.graph, chip, result.outputs);
     result.outputs.resize(samples.output_bytes() * report.samples);
     if (!arguments.output.empty()) base::write_file(arguments.output, result.outputs);
     if (answers) samples.compare_with_files(result.outputs, report);
@@ -190,10 +201,10 @@ int run_counts(const CLI::App& command, const RunArguments& a) {
     if (!is_list(a.model))
         throw UserError(a.model, "--timing", "chip, or a list of layers (.csv, .yaml)", a.timing);
     refuse_data_options(command, a);
-    refuse_options(
-        command, a.model,
-        {"--seed", "--dtype", "--rounding", "--trace", "--inject", "--wave", "--rtl-arrays"},
-        "--timing chip", "--timing scalesim-ws, which counts");
+    refuse_options(command, a.model,
+                   {"--seed", "--dtype", "--rounding", "--plan", "--csv", "--trace", "--inject",
+                    "--wave", "--rtl-arrays"},
+                   "--timing chip", "--timing scalesim-ws, which counts");
     if (command.get_option("--mode")->count() != 0 && a.mode != "timing")
         throw UserError(a.model, "--mode", "timing, or --timing chip", a.mode);
     if (a.options.backend == "tandem")
@@ -210,6 +221,7 @@ int run_graph(const CLI::App& command, const RunArguments& a, const arch::ChipCo
     GraphArguments g;
     g.model = a.model;
     g.json = a.json;
+    g.csv = a.csv;
     g.options = a.options;
     const bool asked = command.get_option("--mode")->count() != 0;
     g.options.functional = asked ? a.mode == "functional" : a.options.backend != "tlm";
@@ -223,7 +235,10 @@ int run_graph(const CLI::App& command, const RunArguments& a, const arch::ChipCo
     g.how.plan = a.model_options.plan;
     g.how.seed = a.seed;
     g.rerun = rerun_of_graph(a, g.options.functional);
-    check_output_files({{"--json", a.json}, {"--trace", a.trace}, {"--wave", a.options.wave.path}},
+    check_output_files({{"--json", a.json},
+                        {"--csv", a.csv},
+                        {"--trace", a.trace},
+                        {"--wave", a.options.wave.path}},
                        {{"MODEL", a.model}});
     return run_graph_on_chip(graph, chip, g);
 }
@@ -235,18 +250,22 @@ int run_model(const CLI::App& command, const RunArguments& a) {
         refuse_options(command, a.model, {"--dtype"}, "a list of layers (.csv, .yaml)",
                        "a program, which has its elements' type");
         const auto [program, chip] = load_program(a.model, a.chip.load());
-        return run_network(a, chip, program, nullptr);
+        return run_network(a, chip, program, {});
     }
     auto [graph, chip] = load_graph(a.model, a.chip.load(), a.model_options, a.dtype);
     if (list || !compiler::has_data(graph))
         return run_graph(command, a, chip, std::move(graph), list);
-    return run_network(a, chip,
-                       compiler::compile(graph, chip,
-                                         {.batch = a.model_options.batch,
-                                          .rounding = rounding_of(a.model_options),
-                                          .plan = a.model_options.plan,
-                                          .dump = {}}),
-                       &graph);
+    Origin origin{&graph};
+    const auto keep_bounds = [&](const compiler::Planned& planned) {
+        origin.bounds = compiler::lower_bounds(planned.kernels, planned.plan, planned.chip);
+    };
+    const auto program = compiler::compile(graph, chip,
+                                           {.batch = a.model_options.batch,
+                                            .rounding = rounding_of(a.model_options),
+                                            .plan = a.model_options.plan,
+                                            .dump = {},
+                                            .on_plan = keep_bounds});
+    return run_network(a, chip, program, origin);
 }
 
 }  // namespace
@@ -323,6 +342,8 @@ void add_run_command(CLI::App& app, Action& action) {
     command->add_option("--count", a->samples.count, "only the first N samples")
         ->check(CLI::Range(1u, 1000000000u));
     command->add_option("--json", a->json, "write the report to this file");
+    command->add_option("--csv", a->csv,
+                        "write the layers to this file, a row each: sizes, cycles, bounds, bytes");
     command->add_option("--trace", a->trace, "write a timeline for Perfetto or chrome://tracing");
     add_wave_options(*command, a->options.wave);
     command->add_option("--inject", a->options.inject,

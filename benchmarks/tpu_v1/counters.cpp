@@ -40,8 +40,9 @@ Workloads load_applications(const std::filesystem::path& directory) {
     return workloads;
 }
 
-Measured measure(const workload::Workload& workload, const arch::ChipConfig& chip) {
-    Measured m{.workload = workload, .result = run::time_list_apart(workload, chip)};
+Measured measure(const workload::Workload& workload, const arch::ChipConfig& chip,
+                 compiler::PlanMode plan) {
+    Measured m{.workload = workload, .result = run::time_list_apart(workload, chip, plan)};
     const auto percent = [&](double cycles) { return 100 * cycles / m.cycles(); };
     const auto cause = [&](const char* name) {
         return percent(static_cast<double>(m.result.cause("mxu", name)));
@@ -68,7 +69,8 @@ Measured measure(const workload::Workload& workload, const arch::ChipConfig& chi
 double input_stall_percent(const Measured& measured, const arch::ChipConfig& chip) {
     workload::Workload without = measured.workload;
     without.host_input_elements = 1;
-    const auto cycles = static_cast<double>(run::time_list_apart(without, chip).cycles);
+    const auto cycles =
+        static_cast<double>(run::time_list_apart(without, chip, kPlanOf2015).cycles);
     return 100 * (measured.cycles() - cycles) / measured.cycles();
 }
 
@@ -81,29 +83,49 @@ Measurements measure_all(const Workloads& workloads, const arch::ChipConfig& chi
     return measurements;
 }
 
-Deviation deviation(const Measurements& measurements) {
+Measurements measure_searched(const Workloads& workloads, const arch::ChipConfig& chip) {
+    Measurements measurements;
+    for (const auto& workload : workloads)
+        measurements.push_back(measure(workload, chip, compiler::PlanMode::kSearch));
+    return measurements;
+}
+
+Cells cells_of(const Measurements& measurements) {
+    Cells cells{};
+    for (size_t i = 0; i < kApplications; ++i) cells[i] = measurements[i].rows;
+    return cells;
+}
+
+Deviation deviation(const Cells& cells, Which which) {
     Deviation result;
+    double sum = 0, count = 0;
     for (size_t i = 0; i < kApplications; ++i) {
+        if (which == Which::kMemoryBound && !kPaper[i].memory_bound()) continue;
         for (const Row row : kCompared) {
-            const double points = std::abs(measurements[i].rows[row] - kPaper[i].rows[row]);
-            result.mean += points / (kApplications * kCompared.size());
+            const double points = std::abs(cells[i][row] - kPaper[i].rows[row]);
+            sum += points;
+            ++count;
             if (points <= result.largest) continue;
             result.largest = points;
             result.where = fmt::format("{} {}", kPaper[i].name, kRowNames[row]);
         }
     }
+    result.mean = sum / count;
     return result;
 }
 
-double tile_error_percent(size_t application, const Measured& measured) {
-    return 100 * (measured.cycles_per_tile / kPaper[application].cycles_per_tile() - 1);
+Deviation deviation(const Measurements& measurements) { return deviation(cells_of(measurements)); }
+
+double tile_error_percent(size_t application, double cycles_per_tile) {
+    return 100 * (cycles_per_tile / kPaper[application].cycles_per_tile() - 1);
 }
 
 double largest_tile_error_percent(const Measurements& measurements) {
     double largest = 0;
     for (size_t i = 0; i < kApplications; ++i)
         if (kPaper[i].memory_bound())
-            largest = std::max(largest, std::abs(tile_error_percent(i, measurements[i])));
+            largest =
+                std::max(largest, std::abs(tile_error_percent(i, measurements[i].cycles_per_tile)));
     return largest;
 }
 

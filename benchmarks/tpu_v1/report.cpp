@@ -18,7 +18,8 @@ constexpr const char* kHead =
     R"(The six applications of Jouppi et al., In-Datacenter Performance Analysis of a Tensor Processing Unit, ISCA 2017 (arXiv:1704.04760, here
 "the paper"), on the model of their chip. The chip is [`arch/chips/tpu_v1.yaml`](../arch/chips/tpu_v1.yaml), the applications are
 [`models/applications/`](../models/applications/). The paper prints sums of layers, weights and batch of each application, no layer by itself; what
-it leaves open is chosen, with the reason in the file. Models run in timing mode, without data. A cell `a / b` is the paper's figure, then ours.)";
+it leaves open is chosen, with the reason in the file. Models run in timing mode, without data, with programs as those of 2015 were (`--plan rules`:
+the whole input first, nothing of a layer before the layer before has ended) unless a line says otherwise. A cell `a / b` is the paper's figure, then ours.)";
 
 nlohmann::json deviation_json(const Measurements& measurements) {
     const Deviation d = deviation(measurements);
@@ -26,6 +27,19 @@ nlohmann::json deviation_json(const Measurements& measurements) {
             {"largest_points", d.largest},
             {"largest_is", d.where},
             {"largest_tile_error_percent", largest_tile_error_percent(measurements)}};
+}
+
+nlohmann::json estimates_json(const Estimates& estimates) {
+    const Cells cells = cells_of(estimates);
+    nlohmann::json json;
+    json["mean_points"] = deviation(cells).mean;
+    json["mean_points_memory_bound"] = deviation(cells, Which::kMemoryBound).mean;
+    json["largest_points"] = deviation(cells).largest;
+    json["largest_tile_error_percent"] = largest_tile_error_percent(estimates);
+    for (size_t i = 0; i < kApplications; ++i)
+        json["applications"][kPaper[i].name] = {{"cycles", estimates[i].cycles},
+                                                {"rows", estimates[i].rows}};
+    return json;
 }
 
 nlohmann::json measured_json(const Measurements& measurements) {
@@ -84,9 +98,14 @@ nlohmann::json application_json(const Comparison& comparison, size_t i) {
 
 }  // namespace
 
-Comparison compare(const arch::ChipConfig& chip, const Workloads& workloads) {
+Comparison compare(const std::filesystem::path& chip_file, const Workloads& workloads) {
+    const arch::ChipConfig chip = arch::load_chip(chip_file);
     Comparison comparison{.chip = chip,
+                          .sources = benchmarks::sources_of(chip_file),
                           .shipped = measure_all(workloads, chip),
+                          .searched = measure_searched(workloads, chip),
+                          .roofline = estimate_all(workloads, chip, tpu_v1::roofline),
+                          .napkin = estimate_all(workloads, chip, tpu_v1::napkin),
                           .chip_variants = {},
                           .workload_variants = {}};
     const auto vary = [&](const std::vector<Variant>& variants, auto& into) {
@@ -106,10 +125,10 @@ const Measurements& Comparison::with_chip(const std::string& name) const {
 
 std::string page(const Comparison& comparison, const std::string& command) {
     return fmt::format("<!-- Written by {}; do not edit. -->\n# Validation: TPU v1\n\n", command) +
-           paragraph(kHead) + counters_section(comparison) + tiles_section(comparison) +
-           roofline_section(comparison) + rates_section(comparison) + buffer_section(comparison) +
-           host_section(comparison) + sync_section(comparison) + sensitivity_section(comparison) +
-           paper_section(comparison);
+           paragraph(kHead) + counters_section(comparison) + baselines_section(comparison) +
+           freedom_section(comparison) + tiles_section(comparison) + roofline_section(comparison) +
+           rates_section(comparison) + buffer_section(comparison) + host_section(comparison) +
+           sync_section(comparison) + sensitivity_section(comparison) + paper_section(comparison);
 }
 
 nlohmann::json to_json(const Comparison& comparison) {
@@ -120,6 +139,10 @@ nlohmann::json to_json(const Comparison& comparison) {
                       {"mean_points", kMeanBoundPoints},
                       {"tile_percent", kTileBoundPercent}};
     json["deviation"] = deviation_json(comparison.shipped);
+    json["napkin"] = estimates_json(comparison.napkin);
+    json["roofline"] = estimates_json(comparison.roofline);
+    json["searched"] = {{"deviation", deviation_json(comparison.searched)},
+                        {"applications", measured_json(comparison.searched)}};
     for (size_t i = 0; i < kApplications; ++i)
         json["applications"].push_back(application_json(comparison, i));
     const SyncDerivation sync = derive_sync_latency(comparison.chip);

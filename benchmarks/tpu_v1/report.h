@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "arch/chip_config.h"
+#include "benchmarks/chip_sources.h"
+#include "benchmarks/tpu_v1/baselines.h"
 #include "benchmarks/tpu_v1/counters.h"
 #include "benchmarks/tpu_v1/markdown.h"
 #include "benchmarks/tpu_v1/sensitivity.h"
@@ -15,7 +17,10 @@ namespace tandem::tpu_v1 {
 
 struct Comparison {
     arch::ChipConfig chip;
-    Measurements shipped;
+    benchmarks::ChipSources sources;
+    Measurements shipped;   ///< the program of 2015
+    Measurements searched;  ///< today's program
+    Estimates roofline, napkin;
     struct Varied {
         std::string name;
         Measurements measurements;
@@ -27,13 +32,16 @@ struct Comparison {
     bool passes() const { return within_bounds(shipped); }
 };
 
-Comparison compare(const arch::ChipConfig& chip, const Workloads& workloads);
+/// `chip_file` is what the chip was read from.
+Comparison compare(const std::filesystem::path& chip_file, const Workloads& workloads);
 
 /// The whole page. `command` wrote it.
 std::string page(const Comparison& comparison, const std::string& command);
 
 // Its parts, each with its heading.
 std::string counters_section(const Comparison& comparison);
+std::string baselines_section(const Comparison& comparison);
+std::string freedom_section(const Comparison& comparison);
 std::string tiles_section(const Comparison& comparison);
 std::string roofline_section(const Comparison& comparison);
 std::string buffer_section(const Comparison& comparison);

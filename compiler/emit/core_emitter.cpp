@@ -38,6 +38,8 @@ void CoreEmitter::begin_program() {
         load_params(0, plan_.params_bytes, plan_.params_base, -1);
         params_loaded_ = graph_.kernels.size();
     }
+    // Small, and wanted with the first results.
+    if (plan_.mode == PlanMode::kSearch) load_params_until(plan_.prefetch_kernels);
     for (const ValueId id : graph_.inputs)
         if (plan_.values[id].resident && graph_.values[id].home == Memory::kHost)
             for (uint32_t round = 0; round < plan_.values[id].places; ++round)
@@ -52,12 +54,7 @@ void CoreEmitter::load_input(ValueId id, uint32_t round, int32_t node) {
 
 void CoreEmitter::begin_visit() {
     const size_t k = visit.kernel;
-    for (; params_loaded_ < graph_.kernels.size() && params_loaded_ <= k + plan_.prefetch_kernels;
-         ++params_loaded_) {
-        const KernelPlan& owner = plan_.kernels[params_loaded_];
-        load_params(owner.params_offset, graph_.kernels[params_loaded_].params_bytes,
-                    owner.params_address, static_cast<int32_t>(params_loaded_));
-    }
+    load_params_until(k + plan_.prefetch_kernels);
     for (const ValueId id : graph_.kernels[k].inputs) {
         const Value& value = graph_.values[id];
         const ValuePlan& plan = plan_.values[id];
@@ -68,6 +65,15 @@ void CoreEmitter::begin_visit() {
             for (uint32_t round = 0; round < plan.places; ++round) load_input(id, round, node);
         if (visit.round != 0 && plan.rounds > 1)
             load_input(id, visit.round + plan.places - 1, node);
+    }
+}
+
+/// Of this kernel and all before it.
+void CoreEmitter::load_params_until(size_t kernel) {
+    for (; params_loaded_ < graph_.kernels.size() && params_loaded_ <= kernel; ++params_loaded_) {
+        const KernelPlan& owner = plan_.kernels[params_loaded_];
+        load_params(owner.params_offset, graph_.kernels[params_loaded_].params_bytes,
+                    owner.params_address, static_cast<int32_t>(params_loaded_));
     }
 }
 
@@ -189,14 +195,20 @@ uint64_t CoreEmitter::piece_bytes(ValueId id) const {
         static_cast<double>(host ? chip_.host.latency_ps : chip_.memory.latency_ps) * 1e-12;
     const auto bandwidth =
         static_cast<double>(host ? chip_.host.bytes_per_second : chip_.memory.bytes_per_second);
-    return std::max(kPieceBytes, static_cast<uint64_t>(latency * bandwidth * kPieceLatencies));
+    // So many that the far side's latency is hidden behind the others that are under way.
+    return std::max(kPieceBytes, static_cast<uint64_t>(latency * bandwidth * kPieceLatencies /
+                                                       chip_.dma.in_flight));
 }
 
 void CoreEmitter::load_in_pieces(ValueId value, const Range& range, uint32_t address,
                                  int32_t node) {
     if (range.empty()) return;
     const bool host = graph_.values[value].is_input && graph_.values[value].home == Memory::kHost;
-    const uint64_t pieces = pieces_of(range.size(), host);
+    uint64_t pieces = pieces_of(range.size(), host);
+    // Two rounds of an input may be asked for at once: both have to have room in the engine's
+    // queue, or nothing behind them is issued.
+    if (plan_.values[value].places > 1)
+        pieces = std::min<uint64_t>(pieces, std::max(1u, chip_.sequencer.queue_entries / 2));
     for (uint64_t i = 0; i < pieces; ++i) {
         const uint64_t at = base::part_begin(range.size(), pieces, i);
         load({value, range.begin + at, base::part(range.size(), pieces, i), 1, 0,

@@ -123,6 +123,7 @@ class CoreEmitter {
     void move(const Transfer& transfer, bool in, int32_t node);
     /// A round of a graph input that stays.
     void load_input(ValueId value, uint32_t round, int32_t node);
+    void load_params_until(size_t kernel);
     void load_params(uint64_t offset, uint64_t bytes, uint32_t address, int32_t node);
     uint64_t pieces_of(uint64_t bytes, bool host) const;
     uint64_t stated_bytes(ValueId value, uint64_t bytes) const;

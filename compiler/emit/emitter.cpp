@@ -78,8 +78,8 @@ void Emitter::begin(CoreEmitter& core) {
     core.next_visit.reset();
     if (repeat_ + 1 < kernel().repeat)
         core.next_visit = visit();
-    else if (visit_ + 1 < plan_.visits.size())
-        core.next_visit = plan_.visits[visit_ + 1];
+    else
+        core.next_visit = next_work();
     if (!kernel().is_edge() && core.chip().sequencer.kernel_launch_ps != 0) {
         Step launch = core.step(isa::Unit::kSequencer, node);
         launch.words = isa::Launch{}.encode();
@@ -91,12 +91,27 @@ void Emitter::begin(CoreEmitter& core) {
         if (core.written.empty()) MatmulEmitter::fetch_first_wave(core, visit());
         std::vector<Access> reads = core.written;
         for (const ValueId id : kernel().inputs)
-            if (plan_.values[id].resident) reads.push_back(core.part(id));
+            if (plan_.values[id].resident && waits_for(id)) reads.push_back(core.part(id));
         core.barrier(reads, node);
     } else if (repeat_ != 0) {
         // A time step reads what the one before it wrote.
         core.order_after(core.written, node);
     }
+}
+
+/// The program of 2015 has all of its input before it begins.
+bool Emitter::waits_for(ValueId input) const {
+    return plan_.mode == PlanMode::kRules || !graph_.values[input].is_input;
+}
+
+/// The next visit of a kernel that has something to do.
+std::optional<Visit> Emitter::next_work() const {
+    for (size_t next = visit_ + 1; next < plan_.visits.size(); ++next) {
+        const Kernel& kernel = graph_.kernels[plan_.visits[next].kernel];
+        if (!kernel.is_edge() && !kernel.is_alias()) return plan_.visits[next];
+        if (plan_.mode == PlanMode::kRules) break;
+    }
+    return std::nullopt;
 }
 
 /// Its values come from elsewhere; a fence of the vector unit stands for it, behind the layer
@@ -137,7 +152,7 @@ void Emitter::end(CoreEmitter& core) {
         return;
     }
     // The areas of what leaves: whoever reads them waits for all that was written there.
-    const uint64_t places = share.out == Way::kWaves ? 2 * share.dealing.arrays : 2;
+    const uint64_t places = share.out == Way::kWaves ? share.out_places * share.dealing.arrays : 2;
     core.written = {core.buffer(share.out_area, places * share.out_piece)};
     if (!graph_.values[out].is_output || plan_.values[out].copied)
         core.written.push_back(core.part(out));

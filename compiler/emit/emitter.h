@@ -38,6 +38,8 @@ class Emitter {
     void begin(CoreEmitter& core);
     void end();
     void end(CoreEmitter& core);
+    bool waits_for(ValueId input) const;
+    std::optional<Visit> next_work() const;
     void edge(CoreEmitter& core);
     bool emit_some();
     bool has_work(const CoreEmitter& core) const;

@@ -42,7 +42,7 @@ void InputQueue::load_until(size_t end) {
         core_.load({value_, piece.bytes.begin, piece.bytes.size(), 1, 0,
                     static_cast<uint32_t>(piece.address)},
                    node_);
-        if (!first_) first_ = core_.buffer(piece.address, piece.bytes.size());
+        last_ = core_.buffer(piece.address, piece.bytes.size());
     }
 }
 

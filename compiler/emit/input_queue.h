@@ -28,8 +28,8 @@ class InputQueue {
     void approach(uint64_t end_address, double part);
     /// A part of what belongs to the next chunk, if all of this one's has been asked for.
     void look_ahead(double part);
-    /// The place of the first piece that was asked for.
-    const std::optional<Access>& first() const { return first_; }
+    /// The place of the last piece that was asked for.
+    const std::optional<Access>& last() const { return last_; }
 
   private:
     struct Piece {
@@ -47,7 +47,7 @@ class InputQueue {
     std::vector<Piece> pieces_;
     size_t next_ = 0, own_end_ = 0;
     size_t last_run_ = 0, own_last_run_ = 0;  ///< where the addresses begin to ascend
-    std::optional<Access> first_;
+    std::optional<Access> last_;
 };
 
 }  // namespace tandem::compiler

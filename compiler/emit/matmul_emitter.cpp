@@ -17,6 +17,8 @@ constexpr uint8_t kDataBase = 1;
 constexpr uint32_t kMostParts = 4, kRingParts = 8, kLeastPartRows = 64;
 /// The next chunk comes a little faster than this one is used.
 constexpr double kAhead = 1.25;
+/// Tiles of an array that come beside the first input: one to begin with, one to go on with.
+constexpr uint64_t kTilesAhead = 2;
 
 }  // namespace
 
@@ -212,23 +214,27 @@ uint64_t MatmulEmitter::weights_of(const Block& block) const {
 /// While the first input is on its way, memory has something better to do than to fill the FIFOs.
 uint64_t MatmulEmitter::tiles_ahead() const {
     const bool waits = share_.paced && share_.in != Way::kStays && share_.in != Way::kSlices;
-    return waits ? 1 : UINT32_MAX;
+    return waits ? kTilesAhead : UINT32_MAX;
 }
 
 void MatmulEmitter::fetch_begin(const Wave& wave) {
     if (core_.fetched_ahead != visit_) fetch(wave, 0, tiles_ahead());
     core_.fetched_ahead.reset();
-    rest_to_fetch_ = tiles_ahead() == 1;
+    rest_to_fetch_ = tiles_ahead() == kTilesAhead;
 }
 
-/// The first piece of the input stands before these.
+/// The input of the first wave comes before these.
 void MatmulEmitter::fetch_rest(const Wave& wave) {
     if (!rest_to_fetch_) return;
     rest_to_fetch_ = false;
-    for (const Block& block : wave)
-        if (input_.first())
-            core_.fence(isa::Unit::kWeights, block.array, {*input_.first()}, node());
-    fetch(wave, 1, UINT32_MAX);
+    if (input_.last()) {
+        // Nobody may wait for the weights' unit: it waits for products that come later.
+        Access last = *input_.last();
+        last.fleeting = true;
+        for (const Block& block : wave)
+            core_.fence(isa::Unit::kWeights, block.array, {last}, node());
+    }
+    fetch(wave, kTilesAhead, UINT32_MAX);
     fetch_next();
 }
 
@@ -242,11 +248,13 @@ void MatmulEmitter::fetch_next() {
         --chunk_;
         return;
     }
-    if (!core_.layer_sync() && core_.next_visit) fetch_first_wave(core_, *core_.next_visit);
+    if ((!core_.layer_sync() || core_.plan().mode == PlanMode::kSearch) && core_.next_visit)
+        fetch_first_wave(core_, *core_.next_visit);
 }
 
 void MatmulEmitter::take_places(Wave& wave) {
-    uint64_t slot = share_.out_area + waves_done_ % 2 * share_.dealing.arrays * share_.out_piece;
+    uint64_t slot = share_.out_area +
+                    waves_done_ % share_.out_places * share_.dealing.arrays * share_.out_piece;
     for (Block& block : wave) {
         block.accumulators = core_.take_accumulators(block.array, block.rows, share_.dealing.ring);
         block.place = slot;
@@ -286,9 +294,11 @@ void MatmulEmitter::multiply_paced(const Wave& wave, uint64_t k_tiles) {
                 set_window_of(block);
                 emit_matmul(block, k, address_of(block), 0, parts[p]);
             }
-            if (k == 0 && p == 0) fetch_rest(wave);
         }
-        if (k == 0) drain_all();
+        if (k == 0) {
+            fetch_rest(wave);
+            drain_all();
+        }
         pace(k, k_tiles, next_end);
     }
 }

@@ -36,6 +36,8 @@ struct Access {
     /// The writers of a value in memory touch different bytes of rows that they share: they need no
     /// order among themselves.
     bool shared = false;
+    /// Of a read that only waits: who writes there later does not wait for it.
+    bool fleeting = false;
 };
 
 struct Step {

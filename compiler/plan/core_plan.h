@@ -59,6 +59,7 @@ struct CorePlan {
     uint64_t slice_tiles = 0;   ///< K tiles of a slice
     Dealing dealing;            ///< of a product
     bool paced = false;         ///< transfers stand among the products where they are wanted
+    uint32_t out_places = 2;    ///< waves whose results have room where each leaves by itself
     double cycles = 0;          ///< of a product that was searched: what the closed form says
     uint32_t in_area = 0, out_area = 0;    ///< addresses of what goes through
     uint64_t in_piece = 0, out_piece = 0;  ///< bytes of one of the areas' places

@@ -122,7 +122,9 @@ class Sharing {
 }  // namespace
 
 Outline plain_outline(const KernelGraph& graph, uint32_t cores) {
-    return {std::vector<uint32_t>(graph.kernels.size(), cores), {{0, graph.kernels.size(), 1}}};
+    return {std::vector<uint32_t>(graph.kernels.size(), cores),
+            {{0, graph.kernels.size(), 1}},
+            std::vector<bool>(graph.values.size())};
 }
 
 uint64_t samples_of(const KernelGraph& graph) {

@@ -14,6 +14,7 @@ namespace tandem::compiler {
 struct Outline {
     std::vector<uint32_t> cores;    ///< of each kernel, that share it
     std::vector<Segment> segments;  ///< one after the other, of all kernels
+    std::vector<bool> spilled;      ///< values that go through memory, though they could stay
 };
 
 /// All cores, all of the batch at once.

@@ -44,6 +44,7 @@ class PieceCutter {
         share_.slice_tiles = 0;
         share_.dealing = {};
         share_.paced = false;
+        share_.out_places = kWavesAtOnce;
         share_.cycles = 0;
         share_.in_piece = share_.out_piece = 0;
         if (kernel_.matmul() == nullptr) return cut_vector();
@@ -301,7 +302,7 @@ uint64_t in_area_bytes(const CorePlan& share) {
 uint64_t out_area_bytes(const CorePlan& share) {
     switch (share.out) {
         case Way::kWaves:
-            return share.out_piece * kWavesAtOnce * share.dealing.arrays;
+            return share.out_piece * share.out_places * share.dealing.arrays;
         case Way::kChunks:
             return share.out_piece * (share.chunks.size() > 1 ? 2 : 1);
         default:

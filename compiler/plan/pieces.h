@@ -17,7 +17,7 @@ struct PieceRequest {
     bool weights_in_cmem = false;
     /// Of a product that is searched: for tests, takes this candidate among those that fit, modulo
     /// their number.
-    std::optional<uint64_t> forced;
+    std::optional<uint64_t> forced = {};
 };
 
 /// Fills ways, chunks, slices, block rows and sizes of areas into `share`, whose lines and tiles

@@ -27,7 +27,8 @@ class Planner {
   public:
     Planner(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options,
             const Outline& outline)
-        : graph_(graph), chip_(chip), options_(options) {
+        : graph_(graph), chip_(chip), options_(options), outline_(outline) {
+        plan_.mode = options.mode;
         plan_.cores = options.cores;
         plan_.values.resize(graph.values.size());
         plan_.kernels.resize(graph.kernels.size());
@@ -107,7 +108,19 @@ class Planner {
                 can = can && part.contains(need);
                 plan.parts.push_back(part);
             }
-        can_stay_[v] = can && !(is_made && splits(*uses.maker)) && value.bytes != 0;
+        can_stay_[v] = can && !outline_.spilled[v] && !(is_made && splits(*uses.maker)) &&
+                       value.bytes != 0 && !comes_paced(v);
+    }
+
+    /// The only product that reads an input from device memory has it come as it wants it.
+    bool comes_paced(size_t v) const {
+        const Value& value = graph_.values[v];
+        if (options_.mode != PlanMode::kSearch || !value.is_input ||
+            value.home != Memory::kDevice || uses_[v].readers.size() != 1)
+            return false;
+        const auto& [k, operand] = uses_[v].readers.front();
+        const Kernel& kernel = graph_.kernels[k];
+        return kernel.matmul() != nullptr && operand == 0 && kernel.repeat == 1;
     }
 
     bool splits(size_t k) const {
@@ -365,6 +378,7 @@ class Planner {
     const KernelGraph& graph_;
     const arch::ChipConfig& chip_;
     const PlanOptions& options_;
+    const Outline& outline_;
     Plan plan_;
     std::vector<Uses> uses_;
     std::vector<bool> can_stay_;

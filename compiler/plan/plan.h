@@ -71,7 +71,14 @@ struct Segment {
     uint32_t rounds = 1;
 };
 
+/// How decisions are made.
+enum class PlanMode : uint8_t {
+    kSearch,  ///< the best of candidates, by a closed-form cost
+    kRules,   ///< fixed rules: on TPU v1 the program of 2015
+};
+
 struct Plan {
+    PlanMode mode = PlanMode::kSearch;
     std::vector<Segment> segments;  ///< of all kernels
     std::vector<Visit> visits;
     std::vector<ValuePlan> values;
@@ -86,12 +93,6 @@ struct Plan {
     uint64_t memory_bytes = 0;  ///< of device memory from the data's base on
     uint64_t peak_buffer_bytes = 0;
     uint64_t host_input_bytes = 0, host_output_bytes = 0;
-};
-
-/// How decisions are made.
-enum class PlanMode : uint8_t {
-    kSearch,  ///< the best of candidates, by a closed-form cost
-    kRules,   ///< fixed rules: on TPU v1 the program of 2015
 };
 
 struct PlanOptions {

@@ -41,21 +41,21 @@ ProductCost::ProductCost(const arch::ChipConfig& chip, const PieceRequest& reque
         weight_bytes_per_cycle_ = static_cast<double>(chip.cmem.bytes_per_second) / hz / sharing;
         weight_latency_ = static_cast<double>(chip.cmem.latency_ps) * hz / kPicoseconds;
     }
-    sync_ = chip.sequencer.layer_sync ? chip.sync_cycles() : 0;
+    sync_ = chip.sequencer.layer_sync ? static_cast<double>(chip.sync_cycles()) : 0;
     array_latency_ = static_cast<double>(divide_up(chip.mxu.rows, chip.mxu.pipeline) +
                                          divide_up(chip.mxu.cols, chip.mxu.pipeline)) +
                      chip.vector.latency_cycles + kHandOver;
     const auto& ports = chip.buffer_ports;
     if (ports.read_bytes_per_cycle != 0)
         row_beats_ = static_cast<double>(divide_up(chip.row_bytes(), ports.read_bytes_per_cycle));
-    const uint64_t lanes = std::max(1u, std::min(chip.mxu.cols, chip.vector.lanes));
+    const uint64_t lanes = std::max(1u, chip.drain_lanes());
     drain_interval_ = static_cast<double>(divide_up(shape.widest_tile, lanes)) * shape.drain_cost;
     if (ports.write_bytes_per_cycle != 0)
         drain_interval_ =
             std::max(drain_interval_,
                      static_cast<double>(divide_up(shape.widest_tile * shape.out_element_bytes,
                                                    ports.write_bytes_per_cycle)));
-    drains_at_a_time_ = static_cast<double>(chip.vector.lanes / lanes);
+    drains_at_a_time_ = chip.drains_at_a_time();
 }
 
 /// Of a block's rows and one tile.
@@ -71,6 +71,12 @@ double ProductCost::tile_cycles(double rows, double arrays) const {
 double ProductCost::drain_cycles(double rows, double arrays) const {
     return rows * shape_.passes * drain_interval_ *
            std::max(1.0, arrays / std::max(1.0, drains_at_a_time_));
+}
+
+double ProductCost::leaving(double rows, double arrays) const {
+    const auto bytes = static_cast<double>(shape_.widest_tile * shape_.out_element_bytes);
+    return array_latency_ + drain_cycles(rows, arrays) + latency_ +
+           rows * arrays * bytes / bytes_per_cycle_;
 }
 
 double ProductCost::cycles(const ProductSchedule& s) const {
@@ -93,11 +99,19 @@ double ProductCost::cycles(const ProductSchedule& s) const {
         const double tile = tile_cycles(block, of_arrays);
         const double part =
             block / std::clamp(block / std::max(kLeastPartRows, array_latency_), 1.0, kParts);
-        double wave = std::max(shape_.k_tiles * tile, drain_cycles(block, of_arrays));
         // The first part of a block waits for the accumulators of the last but one.
-        wave += std::max(0.0, array_latency_ + 2 * part * drain_interval_ -
-                                  std::max<double>(chip_.mxu.accumulator_rows,
-                                                   block + shape_.k_tiles * tile - tile));
+        const double bubble = std::max(
+            0.0,
+            array_latency_ + 2 * part * drain_interval_ -
+                std::max<double>(chip_.mxu.accumulator_rows, block + shape_.k_tiles * tile - tile));
+        double wave = std::max(shape_.k_tiles * tile + bubble, drain_cycles(block, of_arrays));
+        // Two slices are under way: the third waits for the products of the first.
+        if (s.in == Way::kSlices)
+            wave = std::max(wave, shape_.k_tiles / static_cast<double>(s.slice_tiles) *
+                                      (latency_ + array_latency_ + block) / 2);
+        if (waves_leave)
+            wave = std::max(
+                wave, (leaving(block, of_arrays) + sync_) / static_cast<double>(s.out_places));
         if (waves_leave && sync_ > 0) wave = std::max(wave, sync_ + array_latency_ + part);
         busy += wave * count;
         waves += count;
@@ -149,10 +163,14 @@ double ProductCost::cycles(const ProductSchedule& s) const {
                         chip_.mxu.rows + (first > 0 ? latency_ + first / bytes_per_cycle_ : 0);
 
     // Each chunk: the longest of arrays and memory, then what only comes when its place is free.
-    double memory = (input + out_bytes) / bytes_per_cycle_;
     const double fetch = weights / weight_bytes_per_cycle_;
-    memory = weights_apart_ ? std::max(memory, fetch) : memory + fetch;
-    const double one = std::max(busy, memory);
+    const auto longest = [&](double bytes) {
+        const double memory = bytes / bytes_per_cycle_;
+        return std::max(busy, weights_apart_ ? std::max(memory, fetch) : memory + fetch);
+    };
+    const double one = longest(input + out_bytes);
+    // Behind the last chunk comes none.
+    const double last = s.in == Way::kChunks ? longest(out_bytes) : one;
     const double stalls = stall > 0 ? stall / bytes_per_cycle_ + latency_ + array_latency_ : 0;
 
     double tail = array_latency_ + drain_cycles(last_block / kParts, last_arrays);
@@ -162,7 +180,7 @@ double ProductCost::cycles(const ProductSchedule& s) const {
                     static_cast<double>(shape_.widest_tile * shape_.out_element_bytes) /
                     bytes_per_cycle_;
     if (s.out == Way::kChunks) tail += sync_ + latency_ + out_bytes / bytes_per_cycle_;
-    return fill + one * chunks + stalls * (chunks - 1) + tail;
+    return fill + one * (chunks - 1) + last + stalls * (chunks - 1) + tail;
 }
 
 }  // namespace tandem::compiler

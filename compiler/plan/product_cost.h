@@ -32,6 +32,7 @@ struct ProductSchedule {
     uint64_t in_step = 0;      ///< CorePlan
     uint64_t slice_tiles = 0;
     uint64_t slice_input = 0;  ///< bytes of a slice, if it comes in slices
+    uint64_t out_places = 2;   ///< waves
     uint64_t arrays = 1, blocks = 1, rest_blocks = 1;
 
     uint64_t longest_block(uint64_t chunk_rows, uint64_t tiles) const;
@@ -48,6 +49,8 @@ class ProductCost {
   private:
     double tile_cycles(double rows, double arrays) const;
     double drain_cycles(double rows, double arrays) const;
+    /// From the end of a wave's products to its results' being in memory.
+    double leaving(double rows, double arrays) const;
 
     const arch::ChipConfig& chip_;
     const ProductShape& shape_;

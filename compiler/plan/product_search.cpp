@@ -2,6 +2,7 @@
 #include "compiler/plan/product_search.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -15,9 +16,6 @@ namespace tandem::compiler {
 namespace {
 
 using base::divide_up;
-
-/// What a doubling of machine has to gain.
-constexpr double kMargin = 0.01;
 
 /// 1, 2, 3, 4, 6, 8, 12, ...
 uint64_t next_division(uint64_t n) {
@@ -172,38 +170,42 @@ class ProductSearch {
         const uint64_t least = division_from(divide_up(rows, chip_.mxu.accumulator_rows));
         const uint64_t most = std::max(least, rows / std::max(1u, chip_.mxu.rows / 2));
         bool found = false;
-        for (s.arrays = 1;; s.arrays = std::min<uint64_t>(2 * s.arrays, chip_.mxu.count)) {
+        for (s.arrays = 1;;
+             s.arrays = std::min<uint64_t>(next_division(s.arrays), chip_.mxu.count)) {
             const uint64_t full = shape_.tiles / s.arrays, rest = shape_.tiles % s.arrays;
-            uint64_t tried_blocks = 0;
-            for (s.blocks = least; s.blocks <= most && tried_blocks < kMostBlockings;
-                 s.blocks = next_division(s.blocks), ++tried_blocks) {
+            for (s.blocks = least; s.blocks <= most; s.blocks = next_division(s.blocks)) {
                 s.rest_blocks = s.blocks;
                 found = consider(s) || found;
-                if (rest != 0) {
-                    // So many that all arrays have the same.
-                    const uint64_t step = s.arrays / std::gcd(rest, s.arrays);
-                    for (uint64_t i = divide_up(least, step); i * step <= most; i *= 2) {
-                        if (i * step == s.blocks) continue;
-                        s.rest_blocks = i * step;
-                        found = consider(s) || found;
-                        if (full == 0 && i * step > kMostBlockings * s.arrays) break;
-                        if (full != 0) break;
-                    }
+                // So many of the others that all arrays have the same.
+                const uint64_t step = s.arrays / std::gcd(std::max<uint64_t>(rest, 1), s.arrays);
+                for (uint64_t i = 1; rest != 0 && i * step <= most; i = next_division(i)) {
+                    if (i * step < least || i * step == s.blocks) continue;
+                    s.rest_blocks = i * step;
+                    found = consider(s) || found;
                 }
                 if (full == 0) break;
             }
-            if (s.arrays == chip_.mxu.count || shape_.tiles * most <= s.arrays) break;
+            if (s.arrays == chip_.mxu.count) break;
         }
         return found;
     }
 
-    /// Fills in what of the buffer it takes; false: there is not so much.
+    /// False: no room, however few places results have.
     bool consider(ProductSchedule& s) {
+        // More places hide the results' way to memory, fewer leave more to the input.
+        const uint64_t most = s.out == Way::kWaves ? kMostPlaces : 2;
+        bool found = false;
+        for (s.out_places = 2; s.out_places <= most; s.out_places *= 2) found = fit(s) || found;
+        return found;
+    }
+
+    /// Fills in what of the buffer it takes; false: there is not so much.
+    bool fit(ProductSchedule& s) {
         uint64_t room = request_.room, out = 0;
         const uint64_t rows = s.chunk_lines * shape_.rows_per_line;
         const uint64_t block = s.longest_block(rows, shape_.tiles);
         if (block > chip_.mxu.accumulator_rows) return false;
-        if (s.out == Way::kWaves) out = 2 * s.arrays * wave_place(block);
+        if (s.out == Way::kWaves) out = s.out_places * s.arrays * wave_place(block);
         if (s.out == Way::kChunks) out = (s.chunks > 1 ? 2 : 1) * chunk_place(s);
         if (out > room) return false;
         room -= out;
@@ -225,8 +227,8 @@ class ProductSearch {
                         : 0;
         const uint64_t number = tried_++;
         const double cycles = cost_.cycles(s);
-        double score = cycles * (1 + kMargin * (std::log2(static_cast<double>(s.arrays)) +
-                                                std::log2(static_cast<double>(block))));
+        double score = cycles * (1 + kSearchMargin * (std::log2(static_cast<double>(s.arrays)) +
+                                                      std::log2(static_cast<double>(block))));
         if (wanted_) score = number == *wanted_ ? 0 : INFINITY;
         if (score < best_score_) {
             best_score_ = score;
@@ -254,6 +256,7 @@ class ProductSearch {
         share_.dealing = {static_cast<uint32_t>(s.arrays), s.blocks, s.rest_blocks,
                           static_cast<uint32_t>(block), 2 * block > chip_.mxu.accumulator_rows};
         share_.paced = true;
+        share_.out_places = static_cast<uint32_t>(s.out_places);
         share_.cycles = best_cycles_;
         if (s.in == Way::kWhole || s.in == Way::kChunks) share_.in_piece = aligned(s.chunk_input);
         if (s.in == Way::kSlices) share_.in_piece = s.slice_input;
@@ -262,7 +265,7 @@ class ProductSearch {
         if (s.out == Way::kChunks) share_.out_piece = chunk_place(s);
     }
 
-    static constexpr uint64_t kMostChunkings = 5, kMostBlockings = 4;
+    static constexpr uint64_t kMostChunkings = 32, kMostPlaces = 16;
 
     const MatmulWork& work_;
     const std::vector<ColumnTile>& tiles_;

@@ -9,6 +9,9 @@
 
 namespace tandem::compiler {
 
+/// What a doubling of arrays, or of accumulator rows that a block takes, has to gain.
+inline constexpr double kSearchMargin = 0.01;
+
 /// As cut_into_pieces(); the share is not empty.
 bool search_product(const Kernel& kernel, const KernelGraph& graph,
                     const std::vector<ColumnTile>& tiles, const arch::ChipConfig& chip,

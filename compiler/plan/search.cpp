@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "compiler/plan/outline.h"
+#include "compiler/plan/rounds.h"
 #include "compiler/plan/visit_cost.h"
 
 namespace tandem::compiler {
@@ -99,6 +100,15 @@ class Search {
         return counts;
     }
 
+    Outline mixture(const std::vector<Candidate>& uniform) const {
+        std::vector<RoundChoice> choices;
+        for (const Candidate& made : uniform)
+            choices.push_back({made.plan.segments.front().rounds, made.kernels, &made.plan});
+        Outline outline = uniform.front().outline;
+        mix_rounds(graph_, chip_, cost_, choices, outline);
+        return outline;
+    }
+
     /// The batch in so many rounds through all kernels; then the best mixture of these.
     std::optional<Candidate> with_cores(uint32_t cores) {
         std::vector<Candidate> uniform;
@@ -109,65 +119,16 @@ class Search {
         }
         if (uniform.empty()) return std::nullopt;
         std::optional<Candidate> mixed;
-        if (uniform.size() > 1) mixed = candidate(mixture(uniform, cores));
+        if (uniform.size() > 1) mixed = candidate(mixture(uniform));
         auto best = std::ranges::min_element(uniform, {}, &Candidate::cycles);
         if (mixed && mixed->cycles < best->cycles) return mixed;
         return std::move(*best);
-    }
-
-    /// Rounds of each kernel by dynamic programming over the kernels. The host's input is waited
-    /// for in the first segment.
-    Outline mixture(const std::vector<Candidate>& uniform, uint32_t cores) const {
-        const size_t n = graph_.kernels.size(), choices = uniform.size();
-        const auto rounds = [&](size_t i) { return uniform[i].outline.segments.front().rounds; };
-        const std::vector<double> crossing = crossings(uniform);
-        // Cycles from a kernel on that begins a segment, and where that segment ends.
-        std::vector<double> rest(n + 1, kNever);
-        std::vector<std::pair<size_t, size_t>> next(n + 1);  // choice, end
-        rest[n] = 0;
-        Outline outline = plain_outline(graph_, cores);
-        for (size_t begin = n; begin-- > 0;)
-            for (size_t i = 0; i < choices; ++i) {
-                double own = 0;
-                for (size_t end = begin + 1; end <= n; ++end) {
-                    own += uniform[i].kernels[end - 1];
-                    const double after = rest[end] + crossing[end];
-                    const double here =
-                        begin == 0 ? cost_.with_host(own, uniform[i].kernels[0], rounds(i)) : own;
-                    if (here + after >= rest[begin]) continue;
-                    rest[begin] = here + after;
-                    next[begin] = {i, end};
-                }
-            }
-        outline.segments.clear();
-        for (size_t begin = 0; begin < n;) {
-            const auto [i, end] = next[begin];
-            outline.segments.push_back({begin, end, rounds(i)});
-            begin = end;
-        }
-        return outline;
-    }
-
-    /// In front of each kernel, if a segment ends there: values that live across and have no room
-    /// in the buffer are written to memory and read from there.
-    std::vector<double> crossings(const std::vector<Candidate>& uniform) const {
-        const auto whole = std::ranges::find_if(
-            uniform, [](const Candidate& c) { return c.outline.segments.front().rounds == 1; });
-        std::vector<double> cycles(graph_.kernels.size() + 1);
-        for (size_t v = 0; v < uses_.size(); ++v) {
-            if (!uses_[v].maker || (whole != uniform.end() && whole->plan.values[v].resident))
-                continue;
-            for (size_t k = *uses_[v].maker + 1; k <= uses_[v].last; ++k)
-                cycles[k] += 2 * cost_.memory_cycles(graph_.values[v].bytes);
-        }
-        return cycles;
     }
 
     const KernelGraph& graph_;
     const arch::ChipConfig& chip_;
     const PlanOptions& options_;
     const VisitCost cost_;
-    const std::vector<Uses> uses_ = uses_of(graph_, {{0, graph_.kernels.size(), 1}});
 };
 
 }  // namespace

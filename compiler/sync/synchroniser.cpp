@@ -213,6 +213,7 @@ void Synchroniser::append_fence(const isa::Header& header, uint32_t unit) {
 
 void Synchroniser::record(const Step& step, uint32_t unit, int64_t number) {
     for (const Access& access : step.touched()) {
+        if (access.fleeting) continue;
         AccessMap& map = maps_[space_of(access.space)];
         if (access.writes && !access.shared)
             map.write(access.begin, access.end, unit, number);

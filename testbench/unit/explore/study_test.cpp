@@ -3,12 +3,19 @@
 // ResNet-50 that they bring along. Oracles are worked out by hand or published.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
+#include "benchmarks/chip_sources.h"
 #include "benchmarks/efficiency.h"
+#include "benchmarks/gddr5.h"
+#include "benchmarks/generations/chips.h"
+#include "benchmarks/generations/claims.h"
+#include "benchmarks/list_baselines.h"
 #include "benchmarks/resnet50.h"
 #include "benchmarks/scaled_chip.h"
 #include "benchmarks/study.h"
+#include "run/graph_run.h"
 #include "testbench/support/source_tree.h"
 
 namespace tandem::benchmarks {
@@ -109,6 +116,93 @@ TEST(StudyTable, IsAlignedMarkdown) {
               "|------|--------------|\n"
               "| 1000 | 2            |\n"
               "| 3    |              |\n\n");
+}
+
+// A chained list of two products on TPU v4i: weights alone move, with the first input and the last
+// result, and lie in CMEM.
+workload::Workload two_products() {
+    workload::Workload list = gemm(64, 128, 256);
+    list.layers.push_back(gemm(64, 256, 384).layers.front());
+    list.chained = true;
+    return list;
+}
+
+TEST(ListBaselines, ChainedListsMoveTheirWeights) {
+    const uint64_t elements = 64 * 128 + 128 * 256 + 256 * 384 + 64 * 384;
+    EXPECT_EQ(compulsory_bytes(two_products(), shipped("tpu_v4i")), 2 * elements);
+    workload::Workload kernels = two_products();
+    kernels.chained = false;
+    EXPECT_EQ(compulsory_bytes(kernels, shipped("tpu_v4i")), 2 * (elements + 64 * 256 + 64 * 256));
+}
+
+TEST(ListBaselines, WeightsComeFromCmemAsFarAsTheyFit) {
+    arch::ChipConfig chip = shipped("tpu_v4i");
+    chip.memory.bytes_per_second = 1'000'000'000;
+    chip.cmem.bytes_per_second = 4'000'000'000;
+    const double first = 2 * (64 * 128 + 128 * 256), second = 2 * (256 * 384 + 64 * 384);
+    EXPECT_NEAR(roofline_seconds(two_products(), chip), (first + second) / 4e9, 1e-12);
+    chip.cmem.bytes = 131072;  // half of the weights' 2 x 131072 bytes
+    EXPECT_NEAR(roofline_seconds(two_products(), chip), (first + second) / 2 / 1e9, 1e-12);
+    EXPECT_NEAR(roofline_seconds(two_products(), generations::with_cmem(chip, 0)),
+                (first + second) / 1e9, 1e-12);
+}
+
+// 300 x 130 on arrays of 128 x 128 are 3 x 2 tiles; 5 rows take the 128 cycles of a tile.
+TEST(ListBaselines, NapkinCountsWholeTiles) {
+    arch::ChipConfig chip = shipped("tpu_v2");
+    const double multiplying = 6.0 * 128 / 2 / 700e6;
+    const double moving = 2 * (5 * 300 + 300 * 130 + 5 * 130) / 700e9;
+    EXPECT_NEAR(napkin_seconds(gemm(5, 300, 130), chip), 1e-6 + multiplying + moving, 1e-13);
+}
+
+TEST(Generations, ArraysOfEqualPeakKeepTheBytesOfTheirSums) {
+    const arch::ChipConfig chip = shipped("tpu_v2");
+    const arch::ChipConfig four = generations::with_arrays(chip, 4, 128);
+    const arch::ChipConfig sixteen = generations::with_arrays(chip, 16, 64);
+    EXPECT_EQ(four.peak_ops_per_second(), sixteen.peak_ops_per_second());
+    EXPECT_EQ(four.mxu.accumulator_rows, 2048u);
+    EXPECT_EQ(sixteen.mxu.accumulator_rows, 1024u);
+    EXPECT_EQ(generations::with_arrays(chip, 1, 128).hash(), chip.hash());
+}
+
+TEST(Generations, ClaimsTellWhoIsNearest) {
+    using generations::Claim;
+    const Claim good{"one", "2", 2, {2.2, 1.0, 4.0}, 10.1};
+    const Claim missed{"two", "1", 1, {1.5, 1.1, 1.2}, 20};
+    EXPECT_NEAR(good.error_percent(generations::kModel), 10, 1e-9);
+    EXPECT_NEAR(good.error_percent(generations::kNapkin), -50, 1e-9);
+    EXPECT_TRUE(generations::all_met({good}));
+    EXPECT_FALSE(generations::all_met({good, missed}));
+    const std::string both = generations::verdict({good, missed});
+    EXPECT_NE(both.find("no better than the napkin (30 % against 30 %)"), std::string::npos)
+        << both;
+    EXPECT_NE(both.find("nearer on average than the roofline (30 % against 60 %)"),
+              std::string::npos)
+        << both;
+}
+
+// Table 5 of isca17: 21 % for MLP0, 51 % for CNN0.
+TEST(Gddr5, HostTimeIsAddedToBothChips) {
+    std::map<std::string, workload::Workload> two;
+    for (const char* name : {"MLP0", "CNN0"}) two[name] = {};
+    const auto memory_bound = [](const workload::Workload&, const arch::ChipConfig& chip) {
+        return 1.0 / static_cast<double>(chip.memory.bytes_per_second);
+    };
+    const Gddr5Gain gain = gddr5_gain(two, shipped("tpu_v1"), memory_bound);
+    const double faster = 180.0 / 34;
+    EXPECT_NEAR(gain.gains.at("MLP0"), faster, 1e-9);
+    EXPECT_NEAR(gain.with_host.at("MLP0"), 1.21 / (1 / faster + 0.21), 1e-9);
+    EXPECT_NEAR(gain.with_host.at("CNN0"), 1.51 / (1 / faster + 0.51), 1e-9);
+}
+
+TEST(ChipSources, EveryFigureHasItsSource) {
+    const auto file = testbench::source_dir() / "arch/chips/tpu_v1.yaml";
+    const ChipSources sources = sources_of(file);
+    EXPECT_EQ(sources.calibrated, std::vector<std::string>{"sequencer.sync_latency"});
+    EXPECT_EQ(std::ranges::count(sources.published, "mxu.rows"), 1);
+    EXPECT_EQ(std::ranges::count(sources.assumed, "memory.latency"), 1);
+    // Without a CMEM its figures are no freedom.
+    EXPECT_EQ(std::ranges::count(sources.defaulted, "cmem.size"), 0);
 }
 
 }  // namespace

@@ -108,7 +108,7 @@ TEST(TpuV1Paper, Lstm0CountersExceedTheRoof) {
 
 TEST(TpuV1Paper, SyncLatencyFollowsFromRow7) {
     const double derived = derive_sync_latency(chip()).sync_latency;
-    EXPECT_EQ(chip().sync_cycles(), std::lround(derived));
+    EXPECT_EQ(chip().sync_cycles(), static_cast<uint64_t>(std::lround(derived)));
 }
 
 TEST(TpuV1Model, IsWithinTheBoundsOfTable3) {
@@ -120,7 +120,8 @@ TEST(TpuV1Model, IsWithinTheBoundsOfTable3) {
 TEST(TpuV1Model, TakesThePapersCyclesPerWeightTile) {
     for (size_t i = 0; i < kApplications; ++i)
         if (kPaper[i].memory_bound()) {
-            EXPECT_LE(std::abs(tile_error_percent(i, measured()[i])), kTileBoundPercent)
+            EXPECT_LE(std::abs(tile_error_percent(i, measured()[i].cycles_per_tile)),
+                      kTileBoundPercent)
                 << kPaper[i].name;
         }
 }
@@ -181,6 +182,57 @@ TEST(TpuV1Variants, KeepTheWeights) {
             EXPECT_NEAR(static_cast<double>(weights_of(changed)), before, 0.07 * before)
                 << variant.name;
         }
+}
+
+// One layer of 200 rows and 256 x 512 weights, in and out over the bus: two tiles.
+workload::Workload one_layer(uint64_t rows) {
+    workload::Workload workload;
+    workload.layers.resize(1);
+    auto& layer = workload.layers.front();
+    layer.m = rows;
+    layer.k = 256;
+    layer.n = 512;
+    workload.host_input_elements = rows * 256;
+    workload.host_output_elements = rows * 512;
+    return workload;
+}
+
+TEST(TpuV1Baselines, NapkinHasThreeTerms) {
+    const double tile = 65536 / 34e9 * 700e6, host = 200 * 768 / 10737418240.0 * 700e6;
+    const Estimate e = napkin(one_layer(200), chip());
+    EXPECT_NEAR(tile, 1349, 0.5);
+    EXPECT_NEAR(e.cycles, 2 * tile + 3265 + host, 1e-6);
+    EXPECT_NEAR(e.rows[kActive], 100 * 400 / e.cycles, 1e-9);
+    EXPECT_NEAR(e.rows[kWeightShift], 100 * 512 / e.cycles, 1e-9);
+    EXPECT_NEAR(e.rows[kNonMatrix], 100 * (3265 + host) / e.cycles, 1e-9);
+    EXPECT_NEAR(e.cycles_per_tile, e.cycles / 2, 1e-9);
+    // More rows than a fetch takes: the array never waits.
+    const Estimate many = napkin(one_layer(2000), chip());
+    EXPECT_EQ(many.rows[kWeightStall], 0);
+    EXPECT_EQ(many.rows[kWeightShift], 0);
+}
+
+TEST(TpuV1Baselines, RooflineIsTheLongerOfTwo) {
+    EXPECT_NEAR(roofline(one_layer(200), chip()).cycles, 2 * 65536 / 34e9 * 700e6, 1e-6);
+    EXPECT_NEAR(roofline(one_layer(2000), chip()).cycles, 4000, 1e-6);
+}
+
+// Oracle: no run is under its roof.
+TEST(TpuV1Baselines, NoRunIsUnderTheRoofline) {
+    for (const Measured& ours : measured())
+        EXPECT_GE(ours.cycles(), roofline(ours.workload, chip()).cycles) << ours.workload.name;
+}
+
+TEST(TpuV1Baselines, DeviationsOfTheMemoryBoundAreAPart) {
+    Cells cells{};
+    for (size_t i = 0; i < kApplications; ++i) cells[i] = kPaper[i].rows;
+    EXPECT_EQ(deviation(cells).mean, 0);
+    cells[kCnn0][kActive] += 24;
+    cells[kMlp0][kNonMatrix] -= 8;
+    EXPECT_NEAR(deviation(cells).mean, 32.0 / 24, 1e-9);
+    EXPECT_NEAR(deviation(cells).largest, 24, 1e-9);
+    EXPECT_NEAR(deviation(cells, Which::kMemoryBound).mean, 0.5, 1e-9);
+    EXPECT_EQ(deviation(cells, Which::kMemoryBound).where, "MLP0 non-matrix");
 }
 
 }  // namespace

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures that have a bound: one line each, with verdict.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace tandem::benchmarks {
+
+struct Target {
+    std::string name;
+    double figure = 0;
+    enum class Side { kAtLeast, kAtMost } side = Side::kAtLeast;
+    double bound = 0;
+    std::string unit;  ///< behind figure and bound: " %"
+    int places = 1;    ///< behind the point
+
+    bool good() const { return side == Side::kAtLeast ? figure >= bound : figure <= bound; }
+    /// "MISSED products on tpu_v1, 4096^3: 57.2 %, at least 70.0 %".
+    std::string line() const;
+};
+using Targets = std::vector<Target>;
+
+void to_json(nlohmann::json& json, const Target& target);
+
+/// As a table of the page.
+std::string target_table(const Targets& targets);
+
+/// What a part of a study says: its text, and what it is judged by.
+struct Part {
+    std::string text;
+    Targets targets;
+};
+
+}  // namespace tandem::benchmarks

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the study of plans judges by: bounds, shares, orders, targets.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+
+#include "benchmarks/efficiency.h"
+#include "benchmarks/plan/miss_cause.h"
+#include "benchmarks/plan/public_tables.h"
+#include "benchmarks/plan/setup.h"
+#include "benchmarks/plan/spread.h"
+#include "benchmarks/plan/target.h"
+#include "run/paths.h"
+
+namespace tandem::benchmarks {
+namespace {
+
+TEST(PlanStudy, ATargetIsMetUpToItsBound) {
+    const Target least{"share", 80, Target::Side::kAtLeast, 80, " %"};
+    const Target most{"rise", 1.01, Target::Side::kAtMost, 1, " %", 2};
+    EXPECT_EQ(least.line(), "good   share: 80.0 %, at least 80.0 %");
+    EXPECT_EQ(most.line(), "MISSED rise: 1.01 %, at most 1.00 %");
+}
+
+TEST(PlanStudy, OrdersAreComparedByRank) {
+    EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3, 4}, {10, 100, 101, 1e9}), 1);
+    EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3, 4}, {4, 3, 2, 1}), -1);
+    // Ranks 0 1 2 3 and 0 1 3 2: 1 - 6 * 2 / (4 * 15).
+    EXPECT_DOUBLE_EQ(rank_correlation({1, 2, 3, 4}, {1, 2, 4, 3}), 0.8);
+    // A tie shares the middle: 0, 1.5, 1.5, 3 against 0 1 2 3.
+    EXPECT_NEAR(rank_correlation({1, 2, 2, 3}, {1, 2, 3, 4}), 4.5 / std::sqrt(4.5 * 5), 1e-12);
+    EXPECT_DOUBLE_EQ(rank_correlation({1, 1, 1}, {1, 2, 3}), 0);
+}
+
+TEST(PlanStudy, QuantilesAreValuesThatOccur) {
+    EXPECT_EQ(quantile({3, 1, 2}, 0), 1);
+    EXPECT_EQ(quantile({3, 1, 2}, 0.5), 2);
+    EXPECT_EQ(quantile({3, 1, 2}, 1), 3);
+}
+
+TEST(PlanStudy, EqualKernelsCountOnceAndChainedListsAreNoKernels) {
+    workload::Workload list = gemm(8, 16, 32);
+    list.layers.push_back(list.layers.front());
+    list.layers.back().name = "the same under another name";
+    list.layers.push_back(gemm(8, 32, 16).layers.front());
+    workload::Workload network = gemm(1, 2, 3);
+    network.chained = true;
+    const auto kernels = single_kernels({list, network, gemm(8, 16, 32)});
+    ASSERT_EQ(kernels.size(), 2);
+    EXPECT_EQ(kernels[0].layers.front().k, 16);
+    EXPECT_EQ(kernels[1].layers.front().k, 32);
+}
+
+TEST(PlanStudy, AllIsDoneOnceAndAMistakeComesBack) {
+    std::multiset<size_t> done;
+    std::mutex mutex;
+    do_all(100, 3, [&](size_t i) {
+        const std::scoped_lock lock(mutex);
+        done.insert(i);
+    });
+    EXPECT_EQ(done.size(), 100);
+    EXPECT_EQ(std::set<size_t>(done.begin(), done.end()).size(), 100);
+    const auto fails = [](size_t i) {
+        if (i == 7) throw std::runtime_error("seven");
+    };
+    EXPECT_THROW(do_all(100, 3, fails), std::runtime_error);
+}
+
+TEST(PlanStudy, TheBoundOfAProductIsItsTilesOrItsBytes) {
+    const arch::ChipConfig chip = arch::find_chip("tpu_v1", run::chips_dir());
+    // 4 x 4 tiles of 2048 rows: more than 3 MB at 34 GB/s, 65 k cycles, and they fit everywhere.
+    const auto square = lower_bound(gemm(2048, 1024, 1024), chip);
+    EXPECT_DOUBLE_EQ(square->compute, 16 * 2048);
+    EXPECT_STREQ(square->name(), "traffic");
+    const double rate = 34e9 * chip.memory.efficiency_percent / 100;
+    const double bytes = 1024.0 * 1024 + 2 * 2048.0 * 1024;
+    EXPECT_NEAR(square->traffic, bytes / rate * 700e6, 1);
+    // Rows that are fewer than a tile's: a tile takes as long as it takes to come in.
+    EXPECT_DOUBLE_EQ(lower_bound(gemm(1, 1024, 1024), chip)->compute, 16 * 257);
+}
+
+TEST(PlanStudy, NoRunIsBelowItsBound) {
+    const arch::ChipConfig chip = arch::find_chip("tpu_v4", run::chips_dir());
+    const Measured run = measure(gemm(1000, 700, 900), chip);
+    ASSERT_TRUE(run.result) << run.refused;
+    EXPECT_GE(run.ratio(), 1);
+    EXPECT_FALSE(miss_cause(run, chip).empty());
+}
+
+TEST(PlanStudy, WhatHasNoRoomSaysSo) {
+    const arch::ChipConfig chip = arch::find_chip("edge_tpu", run::chips_dir());
+    const workload::Workload large = gemm(64, 16384, 16384);
+    EXPECT_FALSE(lower_bound(large, chip));
+    EXPECT_FALSE(measure(large, chip).refused.empty());
+}
+
+}  // namespace
+}  // namespace tandem::benchmarks
