@@ -7,7 +7,7 @@
 namespace tandem::arch {
 
 struct InstructionSource {
-    int32_t node = -1;  ///< index into the program's nodes, -1: none (set-up, synchronisation)
+    int32_t node = -1;   ///< index into the program's nodes, -1: none (set-up, synchronisation)
     uint32_t round = 0;  ///< of the batch
     // The tile, for matmul and requantise; zero elsewhere.
     uint32_t m_start = 0;  ///< first row of the product

@@ -20,6 +20,7 @@
 #include "benchmarks/resnet50.h"
 #include "benchmarks/study.h"
 #include "run/apart.h"
+#include "run/graph_run.h"
 #include "run/paths.h"
 
 // The library's main() is not used, but it refers to this.

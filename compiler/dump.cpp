@@ -99,6 +99,7 @@ std::string plan_text(const Planned& planned) {
                             value.resident ? fmt::format("in the buffer at {}", value.address)
                                            : fmt::format("in memory at {}", value.memory_offset));
     }
+    if (plan.groups > 1) text += fmt::format("{} groups of samples, each:\n", plan.groups);
     for (const Segment& segment : plan.segments)
         text += fmt::format("kernels {} to {} in {} round{}\n", segment.begin, segment.end - 1,
                             segment.rounds, segment.rounds == 1 ? "" : "s");

@@ -29,7 +29,9 @@ Planned plan_graph(const Graph& graph, const arch::ChipConfig& chip,
     how.cores = options.cores == 0 ? chip.cores : options.cores;
     how.use_cmem = options.use_cmem;
     how.memory_base = kStreamDataBase;
-    planned.plan = make_plan(planned.kernels, chip, how);
+    planned.plan = options.outline
+                       ? plan_of(planned.kernels, chip, how, options.outline(planned.kernels))
+                       : make_plan(planned.kernels, chip, how);
     dump("plan.txt", [&] { return plan_text(planned); });
     if (options.on_plan) options.on_plan(planned);
     return planned;
@@ -51,7 +53,9 @@ class ImageBuilder {
         arch::CoreProgram& program = program_.cores[core];
         if (completes(step)) {
             const auto& kernel = planned_.kernels.kernels[static_cast<size_t>(step.source.node)];
-            const uint32_t round = step.source.round % planned_.plan.values[kernel.output].rounds;
+            const Visit visit{static_cast<uint32_t>(step.source.node), step.source.round};
+            const uint32_t round =
+                planned_.plan.round_of(planned_.plan.values[kernel.output], visit);
             auto& last = last_writers_[core][kernel.output];
             last.resize(planned_.plan.values[kernel.output].rounds);
             last[round] = static_cast<uint32_t>(program.instructions.size());

@@ -14,6 +14,7 @@
 #include "arch/program.h"
 #include "compiler/graph/text.h"
 #include "compiler/lower/kernels.h"
+#include "compiler/plan/outline.h"
 #include "compiler/plan/plan.h"
 
 namespace tandem::compiler {
@@ -38,6 +39,8 @@ struct CompileOptions {
     uint32_t rounds = 0;  ///< PlanOptions::rounds
     /// For tests: instead of the best schedule of a product this one, modulo their number.
     std::optional<uint64_t> forced{};
+    /// For tests: instead of the outline that the search, or the rules, have.
+    std::function<Outline(const KernelGraph&)> outline{};
     Dump dump;
     std::function<void(const Planned&)> on_plan{};  ///< told what has its place, if set
 };

@@ -213,19 +213,24 @@ class GraphRun {
         const bool input = planned().kernels.values[in].is_input;
         if (!from.resident && !input)
             read_back(in, {Space::kDevice, device_address(in), bytes_of(in)});
-        for (uint32_t core = 0; core < plan().cores; ++core) {
-            EdgeBytes edge;
-            edge.core = core;
-            edge.node = static_cast<int32_t>(k);
-            if (from.resident && !input)
-                edge.taken = {from.address, from.parts[core].begin, from.parts[core].size()};
-            if (to.resident) {
-                const Range& part = to.parts[core];
-                edge.address = to.address;
-                edge.bytes = bytes.subspan(part.begin, part.size());
+        for (uint32_t core = 0; core < plan().cores; ++core)
+            for (uint32_t round = 0; round < plan().kernels[k].rounds; ++round) {
+                const compiler::Visit visit{static_cast<uint32_t>(k), round};
+                EdgeBytes edge;
+                edge.core = core;
+                edge.node = static_cast<int32_t>(k);
+                edge.round = round;
+                if (from.resident && !input) {
+                    const Range& part = plan().part(from, core, visit);
+                    edge.taken = {plan().address(from, visit), part.begin, part.size()};
+                }
+                if (to.resident) {
+                    const Range& part = plan().part(to, core, visit);
+                    edge.address = plan().address(to, visit);
+                    edge.bytes = bytes.subspan(part.begin, part.size());
+                }
+                job_.edges.push_back(edge);
             }
-            job_.edges.push_back(edge);
-        }
     }
 
     uint64_t bytes_of(compiler::ValueId id) const { return planned().kernels.values[id].bytes; }

@@ -13,7 +13,7 @@ namespace tandem::isa {
 inline constexpr uint32_t kVersion = 4;
 inline constexpr uint32_t kFlagCount = 256;  ///< flag 0 means none
 inline constexpr uint32_t kScalarRegisters = 16;  ///< register 0 is always zero
-inline constexpr uint64_t kHash = 0x01f9b2f2b3248179;  ///< of isa.yaml and registers.yaml
+inline constexpr uint64_t kHash = 0xd3e35a5774d0b0b8;  ///< of isa.yaml and registers.yaml
 
 enum class Unit : uint8_t {
     kSequencer,  ///< fetches, runs scalar instructions itself, hands the others to the queue of their unit
@@ -522,7 +522,7 @@ inline WriteMemory WriteMemory::decode(const Words& words) {
     return value;
 }
 
-/// Fetches `tiles` consecutive weight tiles (rows x cols bytes each, row 0 first) from device memory into the weight FIFO. Waits while the FIFO is full. Signals when the last tile stands in the FIFO.
+/// Fetches `tiles` consecutive weight tiles (rows x cols bytes each, row 0 first) from device memory into the weight FIFO. Waits while the FIFO is full, or holds `ahead` tiles: what is asked for further ahead stands in the way of other transfers. Signals when the last tile stands in the FIFO.
 struct ReadWeights {
     static constexpr Opcode kOpcode = Opcode::kReadWeights;
     static constexpr Unit kUnit = Unit::kWeights;
@@ -532,6 +532,7 @@ struct ReadWeights {
     uint8_t base = 0;  ///< scalar register with the base address [register]
     uint8_t mxu = 0;  ///< array of the core whose FIFO takes the tiles [array]
     uint16_t offset_high = 0;  ///< bits 32 to 43 of the offset [2^32 bytes]
+    uint16_t ahead = 0;  ///< most tiles in the FIFO, this one included; 0: as many as it holds [tiles]
     Words encode() const;
     static ReadWeights decode(const Words& words);
 };
@@ -549,6 +550,7 @@ inline Words ReadWeights::encode() const {
     put(words, {1, 16, 4, false}, base, "read_weights.base");
     put(words, {1, 20, 4, false}, mxu, "read_weights.mxu");
     put(words, {3, 0, 12, false}, offset_high, "read_weights.offset_high");
+    put(words, {3, 16, 16, false}, ahead, "read_weights.ahead");
     return words;
 }
 
@@ -560,6 +562,7 @@ inline ReadWeights ReadWeights::decode(const Words& words) {
     value.base = static_cast<uint8_t>(get(words, {1, 16, 4, false}));
     value.mxu = static_cast<uint8_t>(get(words, {1, 20, 4, false}));
     value.offset_high = static_cast<uint16_t>(get(words, {3, 0, 12, false}));
+    value.ahead = static_cast<uint16_t>(get(words, {3, 16, 16, false}));
     return value;
 }
 
@@ -1403,6 +1406,7 @@ inline constexpr FieldInfo kReadWeightsFields[] = {
     {"base", {1, 16, 4, false}, "register"},
     {"mxu", {1, 20, 4, false}, "array"},
     {"offset_high", {3, 0, 12, false}, "2^32 bytes"},
+    {"ahead", {3, 16, 16, false}, "tiles"},
 };
 inline constexpr FieldInfo kSetWindowFields[] = {
     {"in_height", {2, 0, 16, false}, "pixels"},
@@ -1586,7 +1590,7 @@ inline constexpr std::array<InstructionInfo, 25> kInstructions = {{
     {"read_memory", Opcode::kReadMemory, Unit::kDmaIn, kReadMemoryFields, 9},
     {"write_host", Opcode::kWriteHost, Unit::kDmaOut, kWriteHostFields, 9},
     {"write_memory", Opcode::kWriteMemory, Unit::kDmaOut, kWriteMemoryFields, 9},
-    {"read_weights", Opcode::kReadWeights, Unit::kWeights, kReadWeightsFields, 5},
+    {"read_weights", Opcode::kReadWeights, Unit::kWeights, kReadWeightsFields, 6},
     {"set_window", Opcode::kSetWindow, Unit::kMxu, kSetWindowFields, 16},
     {"matmul", Opcode::kMatmul, Unit::kMxu, kMatmulFields, 10},
     {"requantise", Opcode::kRequantise, Unit::kVector, kRequantiseFields, 11},

@@ -52,8 +52,25 @@ void CoreEmitter::load_input(ValueId id, uint32_t round, int32_t node) {
         load_in_pieces(id, plan.part(core_, round), plan.address_in(round), node);
 }
 
+/// One round ahead of its use, within a group: behind it others may have its places.
+void CoreEmitter::load_round(ValueId id, int32_t node) {
+    const ValuePlan& plan = plan_.values[id];
+    const uint32_t of_round = plan_.kernels[visit.kernel].rounds / plan.rounds;
+    if (visit.round % of_round != 0) return;
+    const uint32_t round = plan_.round_of(plan, visit), of_group = plan.rounds / plan_.groups;
+    const bool first = round % of_group == 0;
+    for (uint32_t ahead = first ? 0 : plan.places - 1; ahead < plan.places; ++ahead)
+        if ((round + ahead) / of_group == round / of_group) load_input(id, round + ahead, node);
+}
+
 void CoreEmitter::begin_visit() {
     const size_t k = visit.kernel;
+    // Each group has the parameters come anew. Those of kernels of which this core did nothing have
+    // no place any more.
+    const uint32_t group = visit.round / (plan_.kernels[k].rounds / plan_.groups);
+    if (group != group_ && !plan_.params_stay) params_loaded_ = 0;
+    group_ = group;
+    params_loaded_ = std::max(params_loaded_, k);
     load_params_until(k + plan_.prefetch_kernels);
     for (const ValueId id : graph_.kernels[k].inputs) {
         const Value& value = graph_.values[id];
@@ -63,8 +80,7 @@ void CoreEmitter::begin_visit() {
         // The first places' rounds of what the host gives are on their way.
         if (value.home == Memory::kDevice && visit.round == 0)
             for (uint32_t round = 0; round < plan.places; ++round) load_input(id, round, node);
-        if (visit.round != 0 && plan.rounds > 1)
-            load_input(id, visit.round + plan.places - 1, node);
+        if (visit.round != 0 && plan.rounds > 1) load_round(id, node);
     }
 }
 
@@ -232,14 +248,14 @@ void CoreEmitter::store_in_pieces(ValueId value, const Range& range, uint32_t ad
 
 uint32_t CoreEmitter::address_of(ValueId value, uint64_t byte) const {
     const ValuePlan& plan = plan_.values[value];
-    return static_cast<uint32_t>(plan.address_in(visit.round) +
-                                 (byte - plan.part(core_, visit.round).begin));
+    return static_cast<uint32_t>(plan_.address(plan, visit) +
+                                 (byte - plan_.part(plan, core_, visit).begin));
 }
 
 Access CoreEmitter::part(ValueId value, bool writes) const {
     const ValuePlan& plan = plan_.values[value];
     if (plan.resident)
-        return buffer(plan.address_in(visit.round), plan.part(core_, visit.round).size(), writes);
+        return buffer(plan_.address(plan, visit), plan_.part(plan, core_, visit).size(), writes);
     if (graph_.values[value].is_input) return buffer(0, 0);  // nothing writes it
     return {{Space::Kind::kMemory, 0, 0},
             plan.memory_offset,

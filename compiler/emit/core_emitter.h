@@ -123,6 +123,7 @@ class CoreEmitter {
     void move(const Transfer& transfer, bool in, int32_t node);
     /// A round of a graph input that stays.
     void load_input(ValueId value, uint32_t round, int32_t node);
+    void load_round(ValueId value, int32_t node);
     void load_params_until(size_t kernel);
     void load_params(uint64_t offset, uint64_t bytes, uint32_t address, int32_t node);
     uint64_t pieces_of(uint64_t bytes, bool host) const;
@@ -134,6 +135,7 @@ class CoreEmitter {
     const uint32_t core_;
     const Add add_;
     size_t params_loaded_ = 0;
+    uint32_t group_ = 0;  ///< of the last visit
     std::optional<isa::Geometry> window_;
     arch::VectorState vector_state_;
     std::vector<uint32_t> next_accumulator_;

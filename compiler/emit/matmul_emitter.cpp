@@ -69,8 +69,7 @@ void MatmulEmitter::begin_chunk() {
         }
         if (share_.in == Way::kChunks) load_chunk(0);
         if (share_.in == Way::kSlices) {
-            load_slice(0);
-            load_slice(1);
+            for (uint64_t slice = 0; slice < share_.slice_places; ++slice) load_slice(slice);
         }
     }
     if (share_.in == Way::kChunks && chunk_ + 1 < share_.chunks.size()) load_chunk(chunk_ + 1);
@@ -124,13 +123,13 @@ void MatmulEmitter::queue_chunk() {
 }
 
 void MatmulEmitter::end_chunk() {
-    if (share_.out == Way::kChunks && !share_.paced) store_chunk(chunk_);
-    if (share_.out == Way::kChunks && share_.paced) stored_late_ = chunk_;
+    if (share_.out == Way::kChunks) leaving_.push_back({{}, chunk_, waves_done_ - 1});
+    if (!share_.paced) store_all();
     ++chunk_;
     wave_ = 0;
     if (chunk_ < share_.chunks.size()) return;
     drain_all();
-    store_late();
+    store_all();
 }
 
 uint32_t MatmulEmitter::place_of_chunk(size_t chunk) const {
@@ -194,6 +193,7 @@ void MatmulEmitter::fetch(const Wave& wave, uint64_t first, uint64_t end) {
         read.offset = static_cast<uint32_t>(offset);
         read.offset_high = fit<uint16_t>(offset >> 32, "offset of weights");
         read.tiles = static_cast<uint32_t>(std::min<uint64_t>(end, block.tile->k_tiles) - first);
+        read.ahead = fit<uint16_t>(share_.weights_ahead, "weight tiles ahead");
         Step step = core_.step(isa::Unit::kWeights, node(), block.array);
         step.words = read.encode();
         if (work().weights_per_image)

@@ -44,6 +44,12 @@ class MatmulEmitter {
         Block block;
         Part part;
     };
+    /// Results that have not been written out: a wave's, or those of all waves of a chunk.
+    struct Leaving {
+        Wave wave;
+        std::optional<size_t> chunk;
+        uint64_t last_wave = 0;  ///< as waves_done_ counts
+    };
 
     const MatmulWork& work() const { return *kernel_.matmul(); }
     const ImageWindow& window() const { return work().window; }
@@ -95,8 +101,10 @@ class MatmulEmitter {
     /// Of the drains that wait, those up to the last one of these accumulators.
     void drain_before(uint32_t array, const Part& part);
     void drain_all();
-    void store_wave();
     void store_late();
+    void store_all();
+    void store_leaving(size_t count);
+    Access results_of(const Leaving& leaving) const;
     void store_chunk(size_t chunk);
     void requantise(const Block& block, const Part& part);
     void store(const Wave& wave);
@@ -134,11 +142,10 @@ class MatmulEmitter {
     bool begun_ = false;
     bool rest_to_fetch_ = false;  ///< of the first wave's tiles
     InputQueue input_;
-    std::vector<Drain> drains_;          ///< that wait for products of the next wave
-    size_t drained_ = 0;                 ///< of them
-    Wave drained_wave_;                  ///< whose results have not been written out
-    std::optional<size_t> stored_late_;  ///< chunk whose results wait for the next products
-    Range wave_rows_;                    ///< with slices: of the chunk, that stand in the buffer
+    std::vector<Drain> drains_;     ///< that wait for products of the next wave
+    size_t drained_ = 0;            ///< of them
+    std::vector<Leaving> leaving_;  ///< in the order in which they leave
+    Range wave_rows_;               ///< with slices: of the chunk, that stand in the buffer
 };
 
 }  // namespace tandem::compiler

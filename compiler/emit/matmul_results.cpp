@@ -10,6 +10,13 @@
 
 namespace tandem::compiler {
 
+namespace {
+
+/// Behind a wave's products and the next one's, its results leave.
+constexpr uint64_t kWavesLater = 2;
+
+}  // namespace
+
 /// Of this core's columns.
 uint64_t MatmulEmitter::out_row_bytes() const {
     uint64_t columns = 0;
@@ -38,7 +45,7 @@ void MatmulEmitter::queue_drains(const Wave& wave) {
             more = more || p + 1 < parts.size();
         }
     }
-    if (share_.out == Way::kWaves) drained_wave_ = wave;
+    if (share_.out == Way::kWaves) leaving_.push_back({wave, {}, waves_done_});
 }
 
 void MatmulEmitter::drain_before(uint32_t array, const Part& part) {
@@ -53,40 +60,51 @@ void MatmulEmitter::drain_before(uint32_t array, const Part& part) {
     for (; drained_ < end; ++drained_) requantise(drains_[drained_].block, drains_[drained_].part);
 }
 
-/// With a synchronisation before it, what leaves waits until the sequencer has given the arrays
-/// other work.
 void MatmulEmitter::drain_all() {
     for (; drained_ < drains_.size(); ++drained_)
         requantise(drains_[drained_].block, drains_[drained_].part);
-    if (!core_.layer_sync()) store_wave();
+    if (!core_.layer_sync()) store_all();
 }
 
-void MatmulEmitter::store_wave() {
-    if (drained_wave_.empty() || drained_ < drains_.size()) return;
-    if (core_.layer_sync()) {
-        uint64_t end = 0;
-        for (const Block& block : drained_wave_)
-            end = std::max(end, block.place + uint64_t{block.rows} * block.tile->n_len *
-                                                  work().out_element_bytes);
-        const uint64_t begin = drained_wave_.front().place;
-        core_.barrier({core_.buffer(begin, end - begin)}, node());
-    }
-    store(drained_wave_);
-    drained_wave_.clear();
-}
-
+/// With a synchronisation in front of it, what leaves waits until the sequencer has given the
+/// arrays and the vector unit a wave of other work.
 void MatmulEmitter::store_late() {
-    store_wave();
-    if (!stored_late_) return;
-    store_chunk(*stored_late_);
-    stored_late_.reset();
+    size_t count = 0;
+    while (count < leaving_.size() && leaving_[count].last_wave + kWavesLater <= waves_done_)
+        ++count;
+    store_leaving(count);
+}
+
+void MatmulEmitter::store_all() { store_leaving(leaving_.size()); }
+
+/// The first ones of those that wait: one synchronisation for all of them.
+void MatmulEmitter::store_leaving(size_t count) {
+    if (count == 0) return;
+    if (core_.layer_sync()) {
+        std::vector<Access> results;
+        for (size_t i = 0; i < count; ++i) results.push_back(results_of(leaving_[i]));
+        core_.barrier(results, node());
+    }
+    for (size_t i = 0; i < count; ++i)
+        leaving_[i].chunk ? store_chunk(*leaving_[i].chunk) : store(leaving_[i].wave);
+    leaving_.erase(leaving_.begin(), leaving_.begin() + static_cast<ptrdiff_t>(count));
+}
+
+Access MatmulEmitter::results_of(const Leaving& leaving) const {
+    if (leaving.chunk) {
+        const uint64_t address = share_.out_area + *leaving.chunk % 2 * share_.out_piece;
+        return core_.buffer(address, out_row_bytes() * rows_of_chunk(*leaving.chunk));
+    }
+    uint64_t end = 0;
+    for (const Block& block : leaving.wave)
+        end = std::max(
+            end, block.place + uint64_t{block.rows} * block.tile->n_len * work().out_element_bytes);
+    return core_.buffer(leaving.wave.front().place, end - leaving.wave.front().place);
 }
 
 void MatmulEmitter::store_chunk(size_t index) {
-    // Reading the buffer takes a synchronisation here, whoever reads it.
     const uint64_t columns = out_row_bytes();
     const auto address = static_cast<uint32_t>(share_.out_area + index % 2 * share_.out_piece);
-    core_.barrier({core_.buffer(address, columns * rows_of_chunk(index))}, node());
     const uint64_t row_bytes = core_.graph().values[kernel_.output].bytes / window().rows();
     const ColumnTile& first = plan_.tiles[share_.tiles.begin];
     const uint64_t channel = work().groups[first.group].out_channel + first.n_start;

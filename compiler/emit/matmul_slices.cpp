@@ -27,15 +27,16 @@ Range MatmulEmitter::rows_of(const Wave& wave) {
     return rows;
 }
 
-/// Two slices are on their way or in use at a time.
+/// The next slice takes the place of one that is done with.
 void MatmulEmitter::multiply_slices(const Wave& wave, uint64_t k_tiles) {
     wave_rows_ = rows_of(wave);
     for (uint64_t slice = 0; slice < slices_of_wave(); ++slice, ++slices_used_) {
         const uint64_t first = slice * share_.slice_tiles;
         use_slice_window(slice);
         multiply_tiles(wave, first, std::min(first + share_.slice_tiles, k_tiles),
-                       static_cast<uint32_t>(share_.in_area + slices_used_ % 2 * share_.in_piece));
-        load_slice(slices_used_ + 2);
+                       static_cast<uint32_t>(share_.in_area +
+                                             slices_used_ % share_.slice_places * share_.in_piece));
+        load_slice(slices_used_ + share_.slice_places);
     }
 }
 
@@ -44,13 +45,14 @@ void MatmulEmitter::load_slice(uint64_t slice) {
     if (wave >= grid().waves()) return;
     const Range rows = rows_of(wave_at(wave));
     const uint64_t row_bytes = window().pixel_bytes(), of_wave = slice % slices_of_wave();
-    Transfer t{kernel_.inputs[0],
-               (chunk().lines.begin * window().out_w + rows.begin) * row_bytes +
-                   of_wave * share_.slice_tiles * chip_.row_bytes(),
-               slice_elements(of_wave) * element_bytes(),
-               rows.size(),
-               row_bytes,
-               static_cast<uint32_t>(share_.in_area + slice % 2 * share_.in_piece)};
+    Transfer t{
+        kernel_.inputs[0],
+        (chunk().lines.begin * window().out_w + rows.begin) * row_bytes +
+            of_wave * share_.slice_tiles * chip_.row_bytes(),
+        slice_elements(of_wave) * element_bytes(),
+        rows.size(),
+        row_bytes,
+        static_cast<uint32_t>(share_.in_area + slice % share_.slice_places * share_.in_piece)};
     core_.load(t, node());
 }
 

@@ -7,10 +7,10 @@
 
 namespace tandem::compiler {
 
-bool place(std::vector<BufferItem>& items, uint64_t available) {
-    std::vector<size_t> order(items.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::stable_sort(order, std::greater{}, [&](size_t i) { return items[i].bytes; });
+namespace {
+
+bool place_in_order(std::vector<BufferItem>& items, const std::vector<size_t>& order,
+                    uint64_t available) {
     std::vector<const BufferItem*> placed;  // by address
     for (const size_t i : order) {
         BufferItem& item = items[i];
@@ -27,6 +27,19 @@ bool place(std::vector<BufferItem>& items, uint64_t available) {
         placed.insert(std::ranges::upper_bound(placed, address, {}, &BufferItem::address), &item);
     }
     return true;
+}
+
+}  // namespace
+
+bool place(std::vector<BufferItem>& items, uint64_t available) {
+    std::vector<size_t> order(items.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, std::greater{}, [&](size_t i) { return items[i].bytes; });
+    if (place_in_order(items, order, available)) return true;
+    // What lives long goes below what comes and goes.
+    std::ranges::stable_sort(order, std::greater{},
+                             [&](size_t i) { return items[i].last - items[i].first; });
+    return place_in_order(items, order, available);
 }
 
 BufferPeak peak_of(const std::vector<BufferItem>& items, size_t kernels) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places in the unified buffer: first fit by lifetimes, larger items first.
+// Places in the unified buffer: first fit by lifetimes, larger items first, or else those that live
+// longer.
 #pragma once
 
 #include <cstddef>

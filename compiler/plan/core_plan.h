@@ -55,12 +55,14 @@ struct CorePlan {
     Range lines;
     Range tiles;  ///< column tiles of a product
     Way in = Way::kStays, out = Way::kStays;
-    std::vector<Chunk> chunks;  ///< of the whole share where nothing goes through in pieces
-    uint64_t slice_tiles = 0;   ///< K tiles of a slice
-    Dealing dealing;            ///< of a product
-    bool paced = false;         ///< transfers stand among the products where they are wanted
-    uint32_t out_places = 2;    ///< waves whose results have room where each leaves by itself
-    double cycles = 0;          ///< of a product that was searched: what the closed form says
+    std::vector<Chunk> chunks;   ///< of the whole share where nothing goes through in pieces
+    uint64_t slice_tiles = 0;    ///< K tiles of a slice
+    uint32_t slice_places = 2;   ///< slices that are on their way or in use
+    Dealing dealing;             ///< of a product
+    uint32_t weights_ahead = 0;  ///< tiles per array that are asked for at most; 0: all that fit
+    bool paced = false;          ///< transfers stand among the products where they are wanted
+    uint32_t out_places = 2;     ///< waves whose results have room where each leaves by itself
+    double cycles = 0;           ///< of a product that was searched: what the closed form says
     uint32_t in_area = 0, out_area = 0;    ///< addresses of what goes through
     uint64_t in_piece = 0, out_piece = 0;  ///< bytes of one of the areas' places
     /// From the first place of what comes to the second: less than a piece where they overlap, so

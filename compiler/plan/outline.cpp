@@ -18,10 +18,9 @@ class Sharing {
 
     void run() {
         plan_.segments = outline_.segments;
-        for (const Segment& segment : outline_.segments)
-            for (uint32_t round = 0; round < segment.rounds; ++round)
-                for (size_t k = segment.begin; k < segment.end; ++k)
-                    plan_.visits.push_back({static_cast<uint32_t>(k), round});
+        plan_.groups = outline_.groups;
+        for (uint32_t group = 0; group < outline_.groups; ++group)
+            for (const Segment& segment : outline_.segments) add_visits(group, segment);
         makers_.assign(graph_.values.size(), nullptr);
         for (const Kernel& kernel : graph_.kernels)
             if (!kernel.is_alias()) makers_[kernel.output] = &kernel;
@@ -29,10 +28,16 @@ class Sharing {
     }
 
   private:
+    void add_visits(uint32_t group, const Segment& segment) {
+        for (uint32_t round = 0; round < segment.rounds; ++round)
+            for (size_t k = segment.begin; k < segment.end; ++k)
+                plan_.visits.push_back({static_cast<uint32_t>(k), group * segment.rounds + round});
+    }
+
     void share_out(size_t k) {
         const Kernel& kernel = graph_.kernels[k];
         KernelPlan& plan = plan_.kernels[k];
-        plan.rounds = segment_of(outline_.segments, k).rounds;
+        plan.rounds = outline_.groups * segment_of(outline_.segments, k).rounds;
         plan.cores.resize(size_t{plan_.cores} * plan.rounds);
         if (kernel.is_alias() || kernel.is_edge()) return;
         cut_columns(kernel, plan);
@@ -122,9 +127,11 @@ class Sharing {
 }  // namespace
 
 Outline plain_outline(const KernelGraph& graph, uint32_t cores) {
-    return {std::vector<uint32_t>(graph.kernels.size(), cores),
-            {{0, graph.kernels.size(), 1}},
-            std::vector<bool>(graph.values.size())};
+    Outline outline;
+    outline.cores.assign(graph.kernels.size(), cores);
+    outline.segments = {{0, graph.kernels.size(), 1}};
+    outline.spilled.assign(graph.values.size(), false);
+    return outline;
 }
 
 uint64_t samples_of(const KernelGraph& graph) {
@@ -185,10 +192,13 @@ std::vector<Uses> uses_of(const KernelGraph& graph, const std::vector<Segment>& 
             const Segment& end = segment_of(segments, uses.last);
             if (end.rounds > 1) uses.last = end.end - 1;
         }
-        // What comes from the host is on its way from the start, and of the next round, while this
-        // one runs.
+        // Of an input the next rounds come while this one runs; what the host gives is on its way
+        // from the start.
+        if (value.is_input && uses.local) {
+            uses.first = segment.begin;
+            uses.last = segment.end - 1;
+        }
         if (value.is_input && value.home == Memory::kHost) uses.first = 0;
-        if (value.is_input && uses.local) uses.last = segment.end - 1;
     }
     return all;
 }

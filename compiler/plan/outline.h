@@ -12,8 +12,11 @@
 namespace tandem::compiler {
 
 struct Outline {
-    std::vector<uint32_t> cores;    ///< of each kernel, that share it
-    std::vector<Segment> segments;  ///< one after the other, of all kernels
+    /// Of each kernel, that share it. The same for all of a segment with rounds, and for all where
+    /// there are groups, so that a round's samples are the same ones in all of its kernels.
+    std::vector<uint32_t> cores;
+    std::vector<Segment> segments;  ///< one after the other, of all kernels; rounds of a group
+    uint32_t groups = 1;            ///< of samples, that go through all segments
     std::vector<bool> spilled;      ///< values that go through memory, though they could stay
 };
 

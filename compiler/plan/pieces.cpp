@@ -294,6 +294,7 @@ uint64_t in_area_bytes(const CorePlan& share) {
     const bool one =
         share.in == Way::kWhole || (share.in == Way::kChunks && share.chunks.size() < 2);
     if (share.in == Way::kStays) return 0;
+    if (share.in == Way::kSlices) return share.slice_places * share.in_piece;
     // What overlaps is of products that are searched.
     const uint64_t step = share.paced && share.in == Way::kChunks ? share.in_step : share.in_piece;
     return share.in_piece + (one ? 0 : step);

@@ -8,6 +8,8 @@
 
 namespace tandem::compiler {
 
+class ProductMemo;
+
 struct PieceRequest {
     bool in_stays = false;   ///< operands lie in the buffer
     bool out_stays = false;  ///< so does the result
@@ -18,6 +20,7 @@ struct PieceRequest {
     /// Of a product that is searched: for tests, takes this candidate among those that fit, modulo
     /// their number.
     std::optional<uint64_t> forced = {};
+    ProductMemo* memo = nullptr;  ///< of the chip; none: every product is searched anew
 };
 
 /// Fills ways, chunks, slices, block rows and sizes of areas into `share`, whose lines and tiles

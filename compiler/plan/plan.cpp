@@ -61,15 +61,14 @@ class Planner {
         return operand_of_lines(graph_.kernels[k], graph_, operand, share.lines);
     }
 
-    /// What `range` gives for the shares of a core in all rounds, or in one where the value is
-    /// local, as one piece.
+    /// What `range_of` gives for the shares of a core in one of the value's rounds, as one piece.
     template <class RangeOf>
     Range in_rounds(size_t v, size_t k, uint32_t core, uint32_t round,
                     const RangeOf& range_of) const {
         const KernelPlan& kernel = plan_.kernels[k];
-        if (uses_[v].local) return range_of(kernel.share(core, round));
+        const uint32_t of_round = kernel.rounds / plan_.values[v].rounds;
         Range all;
-        for (uint32_t r = 0; r < kernel.rounds; ++r)
+        for (uint32_t r = round * of_round; r < (round + 1) * of_round; ++r)
             all = joined(all, range_of(kernel.share(core, r)));
         return all;
     }
@@ -87,7 +86,8 @@ class Planner {
         bool can = !value.is_tiles && !(value.is_output && value.home == Memory::kDevice);
         const bool is_made = uses.maker && !graph_.kernels[*uses.maker].is_edge();
         if (!uses.readers.empty()) plan.first_reader = uses.readers.front().first;
-        plan.rounds = uses.local ? segment_of(plan_.segments, uses.last).rounds : 1;
+        plan.rounds =
+            plan_.groups * (uses.local ? segment_of(plan_.segments, uses.last).rounds : 1);
         for (uint32_t round = 0; round < plan.rounds; ++round)
             for (uint32_t c = 0; c < options_.cores; ++c) {
                 Range need;
@@ -125,7 +125,8 @@ class Planner {
 
     bool splits(size_t k) const {
         for (const CorePlan& share : plan_.kernels[k].cores)
-            if (share.tiles.size() != plan_.kernels[k].tiles.size()) return true;
+            if (!share.lines.empty() && share.tiles.size() != plan_.kernels[k].tiles.size())
+                return true;
         return false;
     }
 
@@ -152,20 +153,34 @@ class Planner {
     }
 
     /// Everything that can stay does, if there is room; else in program order as much as leaves a
-    /// quarter of the buffer to what does not.
+    /// quarter of the buffer to what does not, or whatever part finds a way.
     void choose_residents() {
         for (size_t v = 0; v < graph_.values.size(); ++v) {
             ValuePlan& value = plan_.values[v];
             value.resident = can_stay_[v];
-            value.places = graph_.values[v].is_input && value.rounds > 1 ? 2 : 1;
+            value.places = graph_.values[v].is_input && value.rounds > plan_.groups ? 2 : 1;
         }
         if (place_all()) return;
-        choose_in_order();
-        while (!place_all())
-            if (!give_one_up()) refuse();
+        for (const uint64_t quarters : {1, 0, 2, 3}) {
+            choose_in_order(available() - available() / 4 * quarters);
+            do {
+                if (place_all()) return;
+            } while (give_one_up());
+        }
+        refuse();
     }
 
-    /// An edge's output takes the place of its input, which nobody else reads.
+    /// An edge's output begins where its input ends.
+    size_t begin_of(size_t v) const {
+        const Uses& uses = uses_[v];
+        const bool of_edge = uses.maker && graph_.kernels[*uses.maker].is_edge();
+        return of_edge && options_.mode == PlanMode::kSearch && uses.first == *uses.maker &&
+                       uses.last > uses.first
+                   ? uses.first + 1
+                   : uses.first;
+    }
+
+    /// In the rules' plan an edge's output takes the place of its input, which nobody else reads.
     void unite_edges(std::vector<BufferItem>& items) const {
         for (const Kernel& kernel : graph_.kernels) {
             if (!kernel.is_edge() || !shares_place(kernel)) continue;
@@ -178,12 +193,12 @@ class Planner {
     }
     bool shares_place(const Kernel& kernel) const {
         const ValuePlan &in = plan_.values[kernel.inputs[0]], &out = plan_.values[kernel.output];
-        return in.resident && out.resident && in.rounds == out.rounds && in.places == out.places &&
+        return options_.mode == PlanMode::kRules && in.resident && out.resident &&
+               in.rounds == out.rounds && in.places == out.places &&
                uses_[kernel.inputs[0]].readers.size() == 1;
     }
 
-    void choose_in_order() {
-        const uint64_t room = available() - available() / 4;
+    void choose_in_order(uint64_t room) {
         std::vector<uint64_t> live(kernels() + 1);
         for (size_t v = 0; v < graph_.values.size(); ++v) {
             ValuePlan& value = plan_.values[v];
@@ -227,8 +242,8 @@ class Planner {
     bool place_with(bool params_stay, uint32_t prefetch) {
         std::vector<BufferItem> items;
         for (size_t v = 0; v < graph_.values.size(); ++v)
-            items.push_back({plan_.values[v].resident ? bytes_in_buffer(v) : 0, uses_[v].first,
-                             uses_[v].last, 0});
+            items.push_back(
+                {plan_.values[v].resident ? bytes_in_buffer(v) : 0, begin_of(v), uses_[v].last, 0});
         for (size_t k = 0; k < kernels(); ++k)
             items.push_back(
                 {params_stay ? 0 : aligned(graph_.kernels[k].params_bytes, kBufferAlignment),
@@ -289,7 +304,10 @@ class Planner {
     /// Bytes of what goes through a kernel.
     struct Areas {
         uint64_t in = 0, out = 0, scratch = 0;
-        uint64_t all() const { return in + out + scratch; }
+        uint64_t all() const {
+            return aligned(in, kBufferAlignment) + aligned(out, kBufferAlignment) +
+                   aligned(scratch, kBufferAlignment);
+        }
     };
 
     bool cut(size_t k, uint64_t room, Areas& areas) {
@@ -302,6 +320,7 @@ class Planner {
         for (uint32_t core = 0; core < options_.cores; ++core)
             request.sharing_cores += plan_.kernels[k].share(core, 0).lines.empty() ? 0 : 1;
         request.forced = options_.forced;
+        request.memo = options_.memo;
         request.in_stays = true;
         for (const ValueId id : kernel.operands())
             request.in_stays = request.in_stays && plan_.values[id].resident;

@@ -37,7 +37,7 @@ struct ValuePlan {
     uint64_t host_offset = 0;  ///< among the graph's inputs, or its outputs
 
     const Range& part(uint32_t core, uint32_t round) const {
-        return parts[round % rounds * (parts.size() / rounds) + core];
+        return parts[round * (parts.size() / rounds) + core];
     }
     uint32_t address_in(uint32_t round) const {
         return address + static_cast<uint32_t>(round % places * place_bytes);
@@ -79,7 +79,8 @@ enum class PlanMode : uint8_t {
 
 struct Plan {
     PlanMode mode = PlanMode::kSearch;
-    std::vector<Segment> segments;  ///< of all kernels
+    uint32_t groups = 1;  ///< of samples, that go through all segments one after the other
+    std::vector<Segment> segments;  ///< of all kernels; rounds of a group
     std::vector<Visit> visits;
     std::vector<ValuePlan> values;
     std::vector<KernelPlan> kernels;
@@ -93,9 +94,23 @@ struct Plan {
     uint64_t memory_bytes = 0;  ///< of device memory from the data's base on
     uint64_t peak_buffer_bytes = 0;
     uint64_t host_input_bytes = 0, host_output_bytes = 0;
+
+    /// The round of a value that a visit works on.
+    uint32_t round_of(const ValuePlan& value, const Visit& visit) const {
+        return visit.round * value.rounds / kernels[visit.kernel].rounds;
+    }
+    const Range& part(const ValuePlan& value, uint32_t core, const Visit& visit) const {
+        return value.part(core, round_of(value, visit));
+    }
+    uint32_t address(const ValuePlan& value, const Visit& visit) const {
+        return value.address_in(round_of(value, visit));
+    }
 };
 
+class ProductMemo;
+
 struct PlanOptions {
+    ProductMemo* memo = nullptr;  ///< product_search.h
     PlanMode mode = PlanMode::kSearch;
     uint32_t cores = 1;        ///< of the chip, that take part
     uint64_t memory_base = 0;  ///< bytes of device memory in front of the data

@@ -59,12 +59,12 @@ ProductCost::ProductCost(const arch::ChipConfig& chip, const PieceRequest& reque
 }
 
 /// Of a block's rows and one tile.
-double ProductCost::tile_cycles(double rows, double arrays) const {
+double ProductCost::tile_cycles(double rows, double arrays, uint32_t ahead) const {
     const double shift = chip_.mxu.rows + 1.0;
     const auto bytes = static_cast<double>(chip_.tile_bytes());
     // A place of the FIFO is taken from the request to the end of the shift.
-    const double fetch = (weight_latency_ + bytes * arrays / weight_bytes_per_cycle_ + shift) /
-                         chip_.mxu.weight_fifo_tiles;
+    const double fetch =
+        (weight_latency_ + bytes * arrays / weight_bytes_per_cycle_ + shift) / ahead;
     return std::max({rows * shape_.passes * row_beats_, shift, fetch});
 }
 
@@ -93,10 +93,11 @@ double ProductCost::cycles(const ProductSchedule& s) const {
 
     // Arrays and drains, wave by wave.
     double busy = 0, weights = 0, last_block = 0, last_arrays = arrays, waves = 0;
+    double drains = 0, late = 0;
     const auto add = [&](double tiles, double of_arrays, uint64_t blocks, bool stays,
                          double count) {
         const double block = std::max(1.0, rows / static_cast<double>(blocks));
-        const double tile = tile_cycles(block, of_arrays);
+        const double tile = tile_cycles(block, of_arrays, s.weights_ahead);
         const double part =
             block / std::clamp(block / std::max(kLeastPartRows, array_latency_), 1.0, kParts);
         // The first part of a block waits for the accumulators of the last but one.
@@ -105,15 +106,29 @@ double ProductCost::cycles(const ProductSchedule& s) const {
             array_latency_ + 2 * part * drain_interval_ -
                 std::max<double>(chip_.mxu.accumulator_rows, block + shape_.k_tiles * tile - tile));
         double wave = std::max(shape_.k_tiles * tile + bubble, drain_cycles(block, of_arrays));
-        // Two slices are under way: the third waits for the products of the first.
-        if (s.in == Way::kSlices)
-            wave = std::max(wave, shape_.k_tiles / static_cast<double>(s.slice_tiles) *
-                                      (latency_ + array_latency_ + block) / 2);
+        // A slice comes beside its weights and waits for the products of the one in its place.
+        if (s.in == Way::kSlices) {
+            const auto slice = static_cast<double>(s.slice_tiles);
+            const double bytes = static_cast<double>(s.slice_input) +
+                                 (weights_apart_ ? 0 : slice * tile_bytes * of_arrays) +
+                                 out_bytes * slice /
+                                     (static_cast<double>(shape_.tiles) / of_arrays *
+                                      static_cast<double>(blocks) * shape_.k_tiles);
+            wave = std::max(
+                wave, shape_.k_tiles / slice *
+                          (latency_ + bytes / bytes_per_cycle_ + array_latency_ + slice * tile) /
+                          static_cast<double>(s.slice_places));
+        }
         if (waves_leave)
             wave = std::max(
                 wave, (leaving(block, of_arrays) + sync_) / static_cast<double>(s.out_places));
-        if (waves_leave && sync_ > 0) wave = std::max(wave, sync_ + array_latency_ + part);
+        // The results of a wave leave behind the products of the next but one.
+        if (waves_leave && sync_ > 0)
+            wave = std::max({wave, sync_ + kHandOver,
+                             (shape_.k_tiles * tile + sync_ + array_latency_ + part) / 3});
         busy += wave * count;
+        drains += drain_cycles(block, of_arrays) * count;
+        late = sync_ + array_latency_ + part - std::min(2.0, count) * shape_.k_tiles * tile;
         waves += count;
         weights +=
             tiles * shape_.k_tiles * tile_bytes * (stays ? 1.0 : static_cast<double>(blocks));
@@ -130,7 +145,8 @@ double ProductCost::cycles(const ProductSchedule& s) const {
                              static_cast<double>(rest) * static_cast<double>(s.rest_blocks)),
             s.rest_blocks, one_tile && s.arrays == 1,
             static_cast<double>(divide_up(rest * s.rest_blocks, s.arrays)));
-    if (s.out == Way::kChunks) busy = std::max(busy, sync_ + array_latency_);
+    if (s.out == Way::kChunks && sync_ > 0)
+        busy = std::max(busy + std::max(late, 0.0), drains + sync_);
 
     // What the first products wait for, and what comes later.
     const double chunk_input = static_cast<double>(s.chunk_input);
@@ -173,6 +189,20 @@ double ProductCost::cycles(const ProductSchedule& s) const {
     const double last = s.in == Way::kChunks ? longest(out_bytes) : one;
     const double stalls = stall > 0 ? stall / bytes_per_cycle_ + latency_ + array_latency_ : 0;
 
+    // All rows are wanted with the first columns, whose waves may not take as long as the input.
+    double wait = 0;
+    if (s.in == Way::kWhole || s.in == Way::kChunks) {
+        const double others = 1 / first_rows - 1;
+        const double others_weights =
+            one_tile || weights_apart_ ? 0 : others * shape_.k_tiles * tile_bytes * last_arrays;
+        const double all = (chunk_input - first + others_weights) / bytes_per_cycle_ +
+                           busy * std::max(0.0, 1 - others / waves);
+        // Beside the rest of the first chunk comes the next one's beginning.
+        const double both =
+            s.in == Way::kChunks ? longest(input + out_bytes + chunk_input - first) : 0;
+        wait = std::max(0.0, std::max(all, both) - (s.chunks > 1 ? one : last));
+    }
+
     double tail = array_latency_ + drain_cycles(last_block / kParts, last_arrays);
     if (waves_leave)
         tail += sync_ + latency_ +
@@ -180,7 +210,7 @@ double ProductCost::cycles(const ProductSchedule& s) const {
                     static_cast<double>(shape_.widest_tile * shape_.out_element_bytes) /
                     bytes_per_cycle_;
     if (s.out == Way::kChunks) tail += sync_ + latency_ + out_bytes / bytes_per_cycle_;
-    return fill + one * (chunks - 1) + last + stalls * (chunks - 1) + tail;
+    return fill + wait + one * (chunks - 1) + last + stalls * (chunks - 1) + tail;
 }
 
 }  // namespace tandem::compiler

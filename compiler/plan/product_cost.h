@@ -32,8 +32,10 @@ struct ProductSchedule {
     uint64_t in_step = 0;      ///< CorePlan
     uint64_t slice_tiles = 0;
     uint64_t slice_input = 0;  ///< bytes of a slice, if it comes in slices
-    uint64_t out_places = 2;   ///< waves
+    uint64_t slice_places = 2;
+    uint64_t out_places = 2;  ///< waves
     uint64_t arrays = 1, blocks = 1, rest_blocks = 1;
+    uint32_t weights_ahead = 1;  ///< tiles per array that are asked for at most
 
     uint64_t longest_block(uint64_t chunk_rows, uint64_t tiles) const;
 };
@@ -47,7 +49,7 @@ class ProductCost {
     double cycles(const ProductSchedule& schedule) const;
 
   private:
-    double tile_cycles(double rows, double arrays) const;
+    double tile_cycles(double rows, double arrays, uint32_t ahead) const;
     double drain_cycles(double rows, double arrays) const;
     /// From the end of a wave's products to its results' being in memory.
     double leaving(double rows, double arrays) const;

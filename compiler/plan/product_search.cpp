@@ -47,6 +47,23 @@ class ProductSearch {
           cost_(chip, request, shape_) {}
 
     bool run() {
+        if (request_.memo == nullptr || request_.forced) return search();
+        const auto [at, is_new] = request_.memo->found.try_emplace(key());
+        ProductMemo::Found& known = at->second;
+        if (is_new) {
+            known.fits = search();
+            known.schedule = best_;
+            known.cycles = best_cycles_;
+        } else if (known.fits) {
+            best_ = known.schedule;
+            best_cycles_ = known.cycles;
+            take();
+        }
+        return known.fits;
+    }
+
+  private:
+    bool search() {
         try_all();
         if (request_.forced && tried_ != 0) {
             wanted_ = *request_.forced % tried_;
@@ -59,7 +76,44 @@ class ProductSearch {
         return true;
     }
 
-  private:
+    /// All that the search looks at.
+    ProductMemo::Key key() const {
+        const ImageWindow& w = work_.window;
+        const uint64_t image = maker_.lines_per_image();
+        const bool stays = request_.in_stays && request_.out_stays;
+        bool flat = w.one_to_one();
+        for (const MatmulGroup& group : work_.groups) flat = flat && group.k == w.channels;
+        return {shape_.rows,
+                shape_.rows_per_line,
+                shape_.tiles,
+                std::bit_cast<uint64_t>(shape_.k_tiles),
+                shape_.most_k_tiles,
+                std::bit_cast<uint64_t>(shape_.passes),
+                shape_.in_bytes,
+                shape_.out_line_bytes,
+                shape_.widest_tile,
+                shape_.out_element_bytes,
+                std::bit_cast<uint64_t>(shape_.drain_cost),
+                share_.lines.size(),
+                share_.lines.begin % image,
+                image,
+                maker_.one_image(),
+                flat,
+                w.image_bytes(),
+                w.in_line_bytes(),
+                w.in_h,
+                w.channels,
+                w.kernel_h,
+                w.dilation_h,
+                w.stride_h,
+                w.pad_top,
+                request_.in_stays,
+                request_.out_stays,
+                stays ? 0 : request_.room,
+                request_.sharing_cores,
+                request_.weights_in_cmem};
+    }
+
     ProductShape shape_of_share() const {
         ProductShape shape;
         shape.rows_per_line = work_.window.out_w;
@@ -143,7 +197,7 @@ class ProductSearch {
         const uint64_t k_tiles = divide_up(work_.window.channels, chip_.mxu.rows);
         for (uint64_t n = 1; n <= std::min(widest, k_tiles); n *= 2) {
             s.slice_tiles = n;
-            deal(s);
+            for (s.slice_places = 2; s.slice_places <= kMostSlices; s.slice_places *= 2) deal(s);
         }
     }
 
@@ -168,7 +222,9 @@ class ProductSearch {
     bool deal(ProductSchedule s) {
         const uint64_t rows = s.chunk_lines * shape_.rows_per_line;
         const uint64_t least = division_from(divide_up(rows, chip_.mxu.accumulator_rows));
-        const uint64_t most = std::max(least, rows / std::max(1u, chip_.mxu.rows / 2));
+        // Of few rows all divisions, whatever the accumulators hold.
+        const uint64_t most = std::max(
+            {least, rows / std::max(1u, chip_.mxu.rows / 2), std::min(rows, kAllDivisions)});
         bool found = false;
         for (s.arrays = 1;;
              s.arrays = std::min<uint64_t>(next_division(s.arrays), chip_.mxu.count)) {
@@ -195,7 +251,12 @@ class ProductSearch {
         // More places hide the results' way to memory, fewer leave more to the input.
         const uint64_t most = s.out == Way::kWaves ? kMostPlaces : 2;
         bool found = false;
+        s.weights_ahead = std::min(kWeightsAhead, chip_.mxu.weight_fifo_tiles);
         for (s.out_places = 2; s.out_places <= most; s.out_places *= 2) found = fit(s) || found;
+        s.weights_ahead = chip_.mxu.weight_fifo_tiles;
+        for (s.out_places = 2; s.weights_ahead > kWeightsAhead && s.out_places <= most;
+             s.out_places *= 2)
+            fit(s);
         return found;
     }
 
@@ -219,7 +280,7 @@ class ProductSearch {
             s.slice_input =
                 s.slice_tiles * aligned(std::min(together * divide_up(rows, blocks), rows) *
                                         chip_.row_bytes() * work_.passes);
-            in = 2 * s.slice_input;
+            in = s.slice_places * s.slice_input;
         }
         if (in > room) return false;
         s.in_step = s.in == Way::kChunks
@@ -227,8 +288,7 @@ class ProductSearch {
                         : 0;
         const uint64_t number = tried_++;
         const double cycles = cost_.cycles(s);
-        double score = cycles * (1 + kSearchMargin * (std::log2(static_cast<double>(s.arrays)) +
-                                                      std::log2(static_cast<double>(block))));
+        double score = search_score(cycles, s.arrays, block, s.weights_ahead);
         if (wanted_) score = number == *wanted_ ? 0 : INFINITY;
         if (score < best_score_) {
             best_score_ = score;
@@ -256,16 +316,19 @@ class ProductSearch {
         share_.dealing = {static_cast<uint32_t>(s.arrays), s.blocks, s.rest_blocks,
                           static_cast<uint32_t>(block), 2 * block > chip_.mxu.accumulator_rows};
         share_.paced = true;
+        share_.weights_ahead = s.weights_ahead;
         share_.out_places = static_cast<uint32_t>(s.out_places);
         share_.cycles = best_cycles_;
         if (s.in == Way::kWhole || s.in == Way::kChunks) share_.in_piece = aligned(s.chunk_input);
         if (s.in == Way::kSlices) share_.in_piece = s.slice_input;
-        share_.in_step = s.in == Way::kSlices ? share_.in_piece : s.in_step;
+        if (s.in == Way::kSlices) share_.slice_places = static_cast<uint32_t>(s.slice_places);
+        share_.in_step = s.in == Way::kSlices ? (s.slice_places - 1) * share_.in_piece : s.in_step;
         if (s.out == Way::kWaves) share_.out_piece = wave_place(block);
         if (s.out == Way::kChunks) share_.out_piece = chunk_place(s);
     }
 
-    static constexpr uint64_t kMostChunkings = 32, kMostPlaces = 16;
+    static constexpr uint64_t kAllDivisions = 48, kMostChunkings = 32, kMostPlaces = 16,
+                              kMostSlices = 4;
 
     const MatmulWork& work_;
     const std::vector<ColumnTile>& tiles_;
@@ -282,6 +345,12 @@ class ProductSearch {
 };
 
 }  // namespace
+
+double search_score(double cycles, uint64_t arrays, uint64_t block_rows, uint32_t weights_ahead) {
+    const double doublings = std::log2(static_cast<double>(arrays * block_rows));
+    return cycles * (1 + kSearchMargin * doublings) *
+           (weights_ahead > kWeightsAhead ? 1 + kDeepMargin : 1);
+}
 
 bool search_product(const Kernel& kernel, const KernelGraph& graph,
                     const std::vector<ColumnTile>& tiles, const arch::ChipConfig& chip,

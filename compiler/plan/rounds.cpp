@@ -108,9 +108,10 @@ class Mixture {
                 for (const bool out_stays : {true, false}) {
                     if (!fits(i, begin, in_stays, end, out_stays, peak)) continue;
                     const double rest = best_[end][out_stays].cycles;
-                    double cycles = begin == 0 ? cost_.with_host(own, choices_[i].kernels[0],
-                                                                 choices_[i].rounds)
-                                               : own + in;
+                    double cycles =
+                        begin == 0 ? cost_.with_host(own, choices_[i].kernels[0],
+                                                     choices_[i].rounds, choices_[i].plan->groups)
+                                   : own + in;
                     if (!out_stays) cycles += cost_.memory_cycles(across_[end].bytes);
                     if (cycles + rest < best.cycles) best = {cycles + rest, i, end, out_stays};
                 }
@@ -125,9 +126,9 @@ class Mixture {
         if (at_once)
             return (!in_stays || begin == 0 || across_[begin].once) &&
                    (!out_stays || end == graph_.kernels.size() || across_[end].once);
-        const uint64_t room = chip_.unified_buffer_bytes;
-        return peak + (in_stays ? across_[begin].bytes : 0) +
-                   (out_stays ? across_[end].bytes : 0) <=
+        const uint64_t room = chip_.unified_buffer_bytes, groups = choices_[choice].plan->groups;
+        return peak + (in_stays ? across_[begin].bytes / groups : 0) +
+                   (out_stays ? across_[end].bytes / groups : 0) <=
                room;
     }
 

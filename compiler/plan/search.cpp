@@ -2,11 +2,13 @@
 #include "compiler/plan/search.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <optional>
 
 #include "base/error.h"
 #include "compiler/plan/outline.h"
+#include "compiler/plan/product_search.h"
 #include "compiler/plan/rounds.h"
 #include "compiler/plan/visit_cost.h"
 
@@ -30,7 +32,9 @@ struct Candidate {
 class Search {
   public:
     Search(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options)
-        : graph_(graph), chip_(chip), options_(options), cost_(graph, chip) {}
+        : graph_(graph), chip_(chip), options_(options), cost_(graph, chip) {
+        options_.memo = &memo_;
+    }
 
     Plan run() {
         if (!graph_.chained) return independent();
@@ -89,15 +93,15 @@ class Search {
 
     // ---- networks
 
-    std::vector<uint32_t> round_counts(uint32_t cores) const {
-        const uint64_t most = std::min<uint64_t>(kMostRounds, samples_of(graph_) / cores);
+    std::vector<uint32_t> round_counts(uint64_t most) const {
         if (options_.rounds != 0) return {options_.rounds <= most ? options_.rounds : 1};
         std::vector<uint32_t> counts{1};
-        for (uint32_t n = 2; n <= most; n *= 2) {
-            counts.push_back(n);
-            if (n + n / 2 <= most) counts.push_back(n + n / 2);
-        }
+        for (uint32_t n = 2; n <= most; n = next_count(n)) counts.push_back(n);
         return counts;
+    }
+    /// 2, 3, 4, 6, 8, 12, ...
+    static uint32_t next_count(uint32_t n) {
+        return std::has_single_bit(n) ? n + n / 2 : n / 3 * 4;
     }
 
     Outline mixture(const std::vector<Candidate>& uniform) const {
@@ -109,11 +113,29 @@ class Search {
         return outline;
     }
 
-    /// The batch in so many rounds through all kernels; then the best mixture of these.
+    /// In groups, as long as more of them are better.
     std::optional<Candidate> with_cores(uint32_t cores) {
+        const uint64_t samples = samples_ / cores;
+        std::optional<Candidate> best = with_groups(cores, 1);
+        uint32_t worse = 0;
+        for (uint32_t groups = 2; groups <= samples && options_.rounds == 0 && worse < 2;
+             groups = next_count(groups)) {
+            std::optional<Candidate> found = with_groups(cores, groups);
+            const bool better = found && (!best || found->cycles < best->cycles);
+            worse = better ? 0 : worse + 1;
+            if (better) best = std::move(found);
+        }
+        return best;
+    }
+
+    /// The samples of a group in so many rounds through all kernels; then the best mixture of
+    /// these.
+    std::optional<Candidate> with_groups(uint32_t cores, uint32_t groups) {
         std::vector<Candidate> uniform;
-        for (const uint32_t rounds : round_counts(cores)) {
+        const uint64_t most = std::min<uint64_t>(kMostRounds, samples_ / cores / groups);
+        for (const uint32_t rounds : round_counts(std::max<uint64_t>(most, 1))) {
             Outline outline = plain_outline(graph_, cores);
+            outline.groups = groups;
             outline.segments.front().rounds = rounds;
             if (auto made = candidate(std::move(outline))) uniform.push_back(std::move(*made));
         }
@@ -127,8 +149,10 @@ class Search {
 
     const KernelGraph& graph_;
     const arch::ChipConfig& chip_;
-    const PlanOptions& options_;
+    ProductMemo memo_;
+    PlanOptions options_;
     const VisitCost cost_;
+    const uint64_t samples_ = samples_of(graph_);
 };
 
 }  // namespace

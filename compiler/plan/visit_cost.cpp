@@ -31,18 +31,21 @@ double VisitCost::memory_cycles(uint64_t bytes) const {
     return static_cast<double>(bytes) / usable * clock_;
 }
 
-double VisitCost::with_host(double cycles, double first, uint32_t rounds) const {
+double VisitCost::with_host(double cycles, double first, uint32_t rounds, uint32_t groups) const {
     if (host_bytes_ == 0) return cycles;
     const double latency = static_cast<double>(chip_.host.latency_ps) / kPicoseconds * clock_;
     const double transfer = static_cast<double>(host_bytes_) /
-                            static_cast<double>(chip_.host.bytes_per_second) * clock_ / rounds;
+                            static_cast<double>(chip_.host.bytes_per_second) * clock_ /
+                            (rounds * groups);
+    const double round_cycles = cycles / (rounds * groups),
+                 first_cycles = first / (rounds * groups);
     double arrived = latency, done = 0;
     for (uint32_t round = 0; round < rounds; ++round) {
         arrived += transfer;
         // The first kernel begins with the first of its input.
-        done = std::max(done + cycles / rounds, arrived + (cycles - first) / rounds);
+        done = std::max(done + round_cycles, arrived + round_cycles - first_cycles);
     }
-    return done;
+    return done * groups;
 }
 
 double VisitCost::of_vector(const Kernel& kernel, const CorePlan& share, double sharing) const {
@@ -91,7 +94,7 @@ double VisitCost::of_plan(const Plan& plan) const {
         double own = 0;
         for (size_t k = segment.begin; k < segment.end; ++k) own += kernels[k];
         const bool first = segment.begin == 0;
-        cycles += first ? with_host(own, kernels[0], segment.rounds) : own;
+        cycles += first ? with_host(own, kernels[0], segment.rounds, plan.groups) : own;
     }
     return cycles + static_cast<double>(chip_.cycles_in(chip_.sequencer.program_launch_ps));
 }

@@ -16,9 +16,9 @@ class VisitCost {
     double of_plan(const Plan& plan) const;
     /// Cycles of all rounds of each kernel, repeats included.
     std::vector<double> of_kernels(const Plan& plan) const;
-    /// A first segment of so many rounds that takes `cycles` altogether, `first` of them its first
-    /// kernel, when it has to wait for what the host gives.
-    double with_host(double cycles, double first, uint32_t rounds) const;
+    /// A first segment of so many rounds in each group that takes `cycles` altogether, `first` of
+    /// them its first kernel, when it has to wait for what the host gives.
+    double with_host(double cycles, double first, uint32_t rounds, uint32_t groups) const;
     double memory_cycles(uint64_t bytes) const;
 
   private:

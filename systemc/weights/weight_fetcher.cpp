@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systemc/weights/weight_fetcher.h"
 
+#include <algorithm>
+
 namespace tandem::sim {
 
 WeightFetcher::WeightFetcher(sc_core::sc_module_name name, ChipServices& services, Mxu& mxu,
@@ -26,8 +28,10 @@ void WeightFetcher::execute(const Dispatched& instruction) {
     const Cycle started = now();
     if (fetch.tiles == 0) services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
     uint64_t address = instruction.base + fetch.offset + (uint64_t{fetch.offset_high} << 32);
+    uint32_t most = services_.config().mxu.weight_fifo_tiles;
+    if (fetch.ahead != 0) most = std::min<uint32_t>(most, fetch.ahead);
     for (uint32_t i = 0; i < fetch.tiles; ++i, address += tile_bytes) {
-        while (fifo_.size() >= services_.config().mxu.weight_fifo_tiles) sc_core::wait(changed_);
+        while (fifo_.size() >= most) sc_core::wait(changed_);
         charge(Cause::kWaitSpace);
         // In the FIFO from the beginning: what stands on the stack of a thread is lost when the
         // simulation ends before it.

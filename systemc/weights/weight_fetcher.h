@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fetches weight tiles from device memory into the weight FIFO, as far ahead as the FIFO has room,
-// and hands them to the array's weight port one at a time.
+// Fetches weight tiles from device memory into the weight FIFO, as far ahead as the FIFO has room
+// and the instruction wants, and hands them to the array's weight port one at a time.
 //
 // Timing: a request for the next tile is issued as soon as a FIFO entry is reserved for it;
 // requests overlap their latency. A tile that stands in the FIFO at cycle t is at the weight port

@@ -98,6 +98,12 @@ TEST(Blocks, ComputeEveryOutputOnce) {
         std::vector<int> done(static_cast<size_t>(out[0] * out[1]));
         for_each<isa::Matmul>(p, [&](size_t, const isa::Matmul& m, const auto&) {
             EXPECT_LE(m.acc_addr + m.rows, mxu.accumulator_rows) << "seed " << seed;
+            const KernelPlan& plan = p.planned.plan.kernels[0];
+            const bool ring = std::ranges::any_of(
+                plan.cores, [](const CorePlan& share) { return share.dealing.ring; });
+            if (p.planned.plan.mode == PlanMode::kRules && !ring) {
+                EXPECT_LE(m.rows, half_accumulators(p.planned.chip)) << "seed " << seed;
+            }
         });
         for_each<isa::Requantise>(p, [&](size_t, const isa::Requantise& a, const auto& source) {
             EXPECT_LE(a.cols, mxu.cols) << "seed " << seed;

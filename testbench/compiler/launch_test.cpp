@@ -56,7 +56,9 @@ TEST(Launch, StandsAheadOfTheBarrier) {
     arch::ChipConfig chip = test_chip(8, 8);
     chip.sequencer.kernel_launch_ps = 1;
     chip.sequencer.layer_sync = true;
-    const arch::Program program = compiler::compile(pools_with_a_reshape(), chip);
+    compiler::CompileOptions rules;
+    rules.plan = compiler::PlanMode::kRules;
+    const arch::Program program = compiler::compile(pools_with_a_reshape(), chip, rules);
     const Scalars scalars = scalars_of(program.cores.at(0));
     for (const int32_t node : {0, 2}) {
         ASSERT_GE(scalars.at(node).size(), 2u) << node;

@@ -218,22 +218,23 @@ Setting Case::setting(uint32_t seed) const {
 }
 
 /// Keeps what the producer has left and puts what the consumer is to find.
-void Case::pass_edge(IsaInterpreter& machine, Results& results, uint32_t core,
+void Case::pass_edge(IsaInterpreter& machine, Results& results, uint32_t core, Passed& passed,
                      const arch::InstructionSource& source) const {
     const auto number = static_cast<size_t>(source.node);
-    const uint32_t round = source.round;
+    const compiler::Visit visit{static_cast<uint32_t>(source.node), source.round};
+    const compiler::Plan& plan = planned_.plan;
     const Kernel& kernel = planned_.kernels.kernels[number];
     const ValueId in = kernel.inputs[0], out = kernel.output;
     const ValuePlan& from = planned_.plan.values[in];
     const Value& value = planned_.kernels.values[in];
-    const bool first = !results.edge_inputs.contains(number);
+    const bool first = passed.insert({number, source.round}).second;
     auto& kept = results.edge_inputs[number];
     kept.resize(value.bytes);
-    // All of what is in memory is there when the first core passes.
+    // All of what is in memory is there when the first core passes, for the last time in rounds.
     if (from.resident) {
-        const Range part = from.part(core, round);
+        const Range part = plan.part(from, core, visit);
         if (!part.empty())
-            std::copy_n(machine.buffer(core).begin() + from.address_in(round), part.size(),
+            std::copy_n(machine.buffer(core).begin() + plan.address(from, visit), part.size(),
                         kept.begin() + static_cast<ptrdiff_t>(part.begin));
     } else if (first) {
         const bool host = value.is_input && value.home == Memory::kHost;
@@ -243,12 +244,12 @@ void Case::pass_edge(IsaInterpreter& machine, Results& results, uint32_t core,
         kept.assign(bytes, bytes + value.bytes);
     }
     const ValuePlan& to = planned_.plan.values[out];
-    if (!to.resident || to.part(core, round).empty()) return;
+    if (!to.resident || plan.part(to, core, visit).empty()) return;
     const Int8s bytes = edge_bytes(planned_.kernels.values[out].tensor);
-    const Range part = to.part(core, round);
+    const Range part = plan.part(to, core, visit);
     std::copy(bytes.begin() + static_cast<ptrdiff_t>(part.begin),
               bytes.begin() + static_cast<ptrdiff_t>(part.end),
-              machine.buffer(core).begin() + to.address_in(round));
+              machine.buffer(core).begin() + plan.address(to, visit));
 }
 
 Results Case::results_of(IsaInterpreter& machine) const {
@@ -268,13 +269,14 @@ Results Case::results_of(IsaInterpreter& machine) const {
 Results Case::run(const std::vector<CoreProgram>& programs, const Order& order) const {
     IsaInterpreter machine(chip_, programs, setting(order.seed), order);
     Results edges;
+    Passed passed;
     machine.on_retire = [&](uint32_t core, uint32_t index) {
         const int32_t node = programs[core].sources.at(index).node;
         const isa::Words& words = programs[core].instructions[index];
         if (node < 0 || !planned_.kernels.kernels[static_cast<size_t>(node)].is_edge()) return;
         if (isa::opcode_of(words) != static_cast<uint32_t>(isa::Opcode::kFence)) return;
         if (isa::Fence::decode(words).unit != static_cast<uint8_t>(isa::Unit::kVector)) return;
-        pass_edge(machine, edges, core, programs[core].sources[index]);
+        pass_edge(machine, edges, core, passed, programs[core].sources[index]);
     };
     machine.run();
     Results results = results_of(machine);

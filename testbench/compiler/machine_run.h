@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,8 @@ class Case {
     Results oracle() const;
     Int8s edge_bytes(compiler::TensorId tensor) const;
     Setting setting(uint32_t seed) const;
-    void pass_edge(IsaInterpreter& machine, Results& results, uint32_t core,
+    using Passed = std::set<std::pair<size_t, uint32_t>>;  ///< kernels and rounds
+    void pass_edge(IsaInterpreter& machine, Results& results, uint32_t core, Passed& passed,
                    const arch::InstructionSource& source) const;
     Results results_of(IsaInterpreter& machine) const;
 

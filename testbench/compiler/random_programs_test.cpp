@@ -12,6 +12,7 @@
 #include "testbench/compiler/random_chip.h"
 #include "testbench/compiler/random_graph.h"
 #include "testbench/compiler/random_list.h"
+#include "testbench/compiler/random_outline.h"
 #include "testbench/compiler/random_pairs.h"
 
 namespace tandem::testing {
@@ -42,6 +43,38 @@ compiler::Graph random_of(Kind kind, std::mt19937& random, ElementType type) {
     }
 }
 
+/// Of a list that a batch multiplies: a pass that leaves fewer elements takes one sample alone.
+bool takes_a_batch(const compiler::Graph& graph) {
+    return std::ranges::all_of(graph.nodes, [&](const compiler::Node& node) {
+        const bool pass =
+            node.op == compiler::Operator::kVector || node.op == compiler::Operator::kPool;
+        return !pass || graph.tensors[node.inputs[0]].elements() ==
+                            graph.tensors[node.outputs[0]].elements();
+    });
+}
+
+/// The rules; what the search finds best, also with rounds of its own or of ours; any of its
+/// candidates; any outline.
+void choose_plan(Random& r, uint32_t seed, std::mt19937& random) {
+    CompileOptions& options = r.options;
+    const uint32_t way = seed % 6;
+    if (way == 1) options.plan = compiler::PlanMode::kRules;
+    if (way == 2 || way == 4) options.forced = random();
+    if (way < 3) return;
+    // Enough samples that all cores have several.
+    const uint32_t more = 1 + static_cast<uint32_t>(random() % 6);
+    if (takes_a_batch(r.graph)) options.batch *= more;
+    // Time steps do not go in rounds.
+    if (random() % 3 != 0)
+        for (compiler::Node& node : r.graph.nodes) node.repeat = 1;
+    if (way == 3) options.rounds = static_cast<uint32_t>(random() % 4);
+    if (way == 3) return;
+    options.outline = [cores = r.chip.cores, drawn = static_cast<uint32_t>(random())](
+                          const compiler::KernelGraph& graph) {
+        return random_outline(graph, cores, drawn);
+    };
+}
+
 /// From a network to the smallest buffer that it fits into, or somewhat more.
 Random random_case(uint32_t seed, ElementType type, Kind kind, Form form) {
     std::mt19937 random(seed);
@@ -53,9 +86,7 @@ Random random_case(uint32_t seed, ElementType type, Kind kind, Form form) {
     r.options.rounding = static_cast<Rounding>(random() % 2);
     // A list's rows say their batch themselves.
     r.options.batch = kind == Kind::kList ? 1 : 1 + static_cast<uint32_t>(random() % 3);
-    // The rules, what the search finds best, or any of its candidates.
-    if (seed % 3 == 1) r.options.plan = compiler::PlanMode::kRules;
-    if (seed % 3 == 2) r.options.forced = random();
+    choose_plan(r, seed, random);
     const uint64_t all = r.chip.unified_buffer_bytes;
     const uint64_t least = smallest_buffer(r.graph, r.chip, r.options);
     if (random() % 3 != 0)
@@ -98,14 +129,23 @@ TEST(RandomStreams, MeetEveryWayThroughTheBuffer) {
     using compiler::Way;
     std::map<Way, int> in, out;
     int edges = 0, cmem = 0, columns = 0, repeats = 0;
-    for (uint32_t seed = 0; seed < 150; ++seed) {
+    int rounds = 0, mixed = 0, places = 0, local = 0, edges_in_rounds = 0;
+    for (uint32_t seed = 0; seed < 600; ++seed) {
         const Random r = random_case(seed, ElementType::kInt8, Kind::kList, Form::kStreams);
         const auto planned = compiler::plan_graph(r.graph, r.chip, r.options);
         cmem += planned.plan.weights_in_cmem;
+        const auto& segments = planned.plan.segments;
+        mixed += segments.size() > 1;
+        rounds += std::ranges::any_of(segments, [](const auto& s) { return s.rounds > 1; });
+        for (const compiler::ValuePlan& value : planned.plan.values) {
+            places += value.resident && value.places > 1;
+            local += value.resident && value.rounds > 1;
+        }
         for (size_t k = 0; k < planned.kernels.kernels.size(); ++k) {
             const auto& kernel = planned.kernels.kernels[k];
             const auto& share = planned.plan.kernels[k].cores[0];
             edges += kernel.is_edge();
+            edges_in_rounds += kernel.is_edge() && planned.plan.kernels[k].rounds > 1;
             repeats += kernel.repeat > 1;
             columns += kernel.matmul() != nullptr &&
                        share.tiles.size() != planned.plan.kernels[k].tiles.size();
@@ -118,7 +158,9 @@ TEST(RandomStreams, MeetEveryWayThroughTheBuffer) {
         EXPECT_GT(in[way], 5) << "in, way " << static_cast<int>(way);
     for (const Way way : {Way::kStays, Way::kChunks, Way::kWaves})
         EXPECT_GT(out[way], 5) << "out, way " << static_cast<int>(way);
-    for (const int count : {edges, cmem, columns, repeats}) EXPECT_GT(count, 5);
+    for (const int count :
+         {edges, cmem, columns, repeats, rounds, mixed, places, local, edges_in_rounds})
+        EXPECT_GT(count, 5);
 }
 
 TEST(RandomStreams, OfNetworksAreRight) {

@@ -45,11 +45,11 @@ TEST_F(FloatTest, DigitsAreThoseOfPlainLoopsOnEveryChip) {
     }
 }
 
-/// Two cores of four arrays each, RTL behind all of them.
+/// Two cores of four arrays each, RTL behind all of them; the rules use them all.
 TEST_F(FloatTest, DigitsAgreeWithTheRtlOfEveryArrayOfAWholeChip) {
-    const auto result =
-        run_with_report("run " + model() + " --chip tpu_v4 --backend tandem --batch 8" + inputs() +
-                        expected() + " --check plain");
+    const auto result = run_with_report("run " + model() +
+                                        " --chip tpu_v4 --plan rules --backend tandem --batch 8" +
+                                        inputs() + expected() + " --check plain");
     ASSERT_EQ(result.status, 0) << result.output;
     EXPECT_EQ(result.report["checks"]["mismatches"], 0);
     EXPECT_EQ(result.report["checks"]["floats"]["same_class"], 200);

@@ -232,7 +232,7 @@ TEST_F(WavesTest, MistakesOfTheCommandLine) {
     expect_mistake(run + "--wave w.fst --wave-at CONV_2D", "0 CONV_2D conv1/relu, 1 CONV_2D");
     expect_mistake(run + "--wave w.fst --wave-at RESHAPE", "no instructions");
     expect_mistake(run + "--wave w.fst --wave-at 99", "99");
-    expect_mistake(run + "--wave w.fst --wave-at 'instruction 99'", "from 0 to 68");
+    expect_mistake(run + "--wave w.fst --wave-at 'instruction 99'", "from 0 to 98");
     expect_mistake(run + "--wave w.fst --wave-at 1 --wave-from 3", "--wave-at");
     expect_mistake(run + "--wave w.fst --wave-limit 0", "--wave-limit");
     expect_mistake(run + "--wave-limit 5", "--wave");

@@ -18,8 +18,9 @@ TEST(Disassembler, WritesOneInstructionWithFieldsAndFlags) {
                                  .offset = 0x40,
                                  .tiles = 7,
                                  .base = 1};
-    EXPECT_EQ(disassemble(fetch.encode()),
-              "read_weights offset=0x40 tiles=7 base=1 mxu=0 offset_high=0 wait 3,4 signal 5");
+    EXPECT_EQ(
+        disassemble(fetch.encode()),
+        "read_weights offset=0x40 tiles=7 base=1 mxu=0 offset_high=0 ahead=0 wait 3,4 signal 5");
 }
 
 TEST(Disassembler, LeavesOutFlagsThatAreNone) {
@@ -72,7 +73,7 @@ TEST(Disassembler, WritesAProgramWithNodesAndSources) {
     program.model = "net.tflite";
     program.batch = 2;
     program.rounding = "single";
-    program.cores = {{{isa::Nop{}.encode(), isa::Halt{}.encode()}, {{0, 1, 2, 3}, {}}}};
+    program.cores = {{{isa::Nop{}.encode(), isa::Halt{}.encode()}, {{0, 4, 1, 2, 3}, {}}}};
     program.nodes = {{7, "CONV_2D", "out", 99, ProgramNode::Place::kMemory, 0x100, 5, {}}};
     const std::string text = disassemble(program);
     for (const char* part : {"net.tflite", "chip8", "0000000000000abc", "batch 2", "single",

@@ -55,10 +55,15 @@ constexpr uint64_t kParams = 8 * 12 / 8, kTile = 64 / 8;  // 12 bytes for each o
 constexpr uint64_t kRows = 20, kInput = kRows * 8 / 8, kOutput = kRows * 8 / 8;
 constexpr uint64_t kDrain = 2 + (kRows - 1) * 1 + 8;  // a row each cycle, latency 8
 
+// The program is the one by rules.
+RunResult time_by_rules(const workload::Workload& workload, const arch::ChipConfig& chip) {
+    return run::time_list_apart(workload, chip, compiler::PlanMode::kRules);
+}
+
 // read_memory (parameters), read_memory (input), read_weights, set_window, matmul, requantise,
 // write_memory, halt: one block. Instruction i is at its unit in cycle 82 + i.
 TEST(WorkloadCycles, AreThoseOfTheStepsWithoutLayerSync) {
-    const auto result = run::time_list_apart(product(kRows, 8, 8), plain_chip());
+    const auto result = time_by_rules(product(kRows, 8, 8), plain_chip());
     const uint64_t params_through = kFetched + kParams;      // 94
     const uint64_t params_here = params_through + kLatency;  // 144: the engine takes the next one
     const uint64_t tile_through = params_through + kTile;    // 102: asked for at 84, behind them
@@ -92,7 +97,7 @@ TEST(WorkloadCycles, AreThoseOfTheStepsWithLayerSync) {
     arch::ChipConfig chip = plain_chip();
     chip.sequencer.layer_sync = true;
     chip.sequencer.sync_latency_ps = 100'000;
-    const auto result = run::time_list_apart(product(kRows, 8, 8), chip);
+    const auto result = time_by_rules(product(kRows, 8, 8), chip);
     // The second block, of two instructions, goes before what is asked for in the same cycle.
     const uint64_t fetch_through = kFetched + 2 * 32 / 8;               // 90
     const uint64_t params_here = fetch_through + kParams + kLatency;    // 152
@@ -146,7 +151,7 @@ TEST(WorkloadCycles, PayForEveryKernelAndTimeStep) {
 TEST(WorkloadCycles, WaitForTheTileAndForItsShift) {
     arch::ChipConfig chip = plain_chip();
     chip.mxu.weight_fifo_tiles = 1;
-    const auto result = run::time_list_apart(product(1, 16, 8), chip);
+    const auto result = time_by_rules(product(1, 16, 8), chip);
     const uint64_t fetch_through = kFetched + 32 / 8;                      // 86
     const uint64_t params_through = fetch_through + kParams;               // 98
     const uint64_t input_here = params_through + kLatency + 2 + kLatency;  // 200: 16 bytes

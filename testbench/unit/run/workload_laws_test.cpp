@@ -59,9 +59,10 @@ double memory_cycles(const RandomRun& run, uint64_t bytes) {
 }
 
 /// Nothing where a layer does not fit; that has to be said with its place.
-std::optional<run::RunResult> result_of(const RandomRun& run, uint64_t seed) {
+std::optional<run::RunResult> result_of(const RandomRun& run, uint64_t seed,
+                                        compiler::PlanMode plan = compiler::PlanMode::kSearch) {
     try {
-        return run::time_list_apart(run.workload, run.chip);
+        return run::time_list_apart(run.workload, run.chip, plan);
     } catch (const UserError& error) {
         const std::string text = error.what();
         EXPECT_NE(text.find("random.csv:"), std::string::npos) << text;
@@ -154,13 +155,14 @@ TEST_P(WorkloadLaws, EveryOutputGoesToMemory) {
     }
 }
 
+// Laws of the machine: of one program, which is what rules make for both.
 TEST_P(WorkloadLaws, MoreBandwidthIsNotSlower) {
     for (uint64_t seed = GetParam(); seed < GetParam() + kSeedsEach; ++seed) {
         RandomRun run = random_run(seed);
-        const auto before = result_of(run, seed);
+        const auto before = result_of(run, seed, compiler::PlanMode::kRules);
         if (!before) continue;
         run.chip.memory.bytes_per_second *= 2;
-        const auto after = result_of(run, seed);
+        const auto after = result_of(run, seed, compiler::PlanMode::kRules);
         ASSERT_TRUE(after) << "seed " << seed;
         EXPECT_LE(static_cast<double>(after->cycles), 1.02 * static_cast<double>(before->cycles))
             << "seed " << seed;
@@ -170,10 +172,10 @@ TEST_P(WorkloadLaws, MoreBandwidthIsNotSlower) {
 TEST_P(WorkloadLaws, MoreLatencyIsNotFaster) {
     for (uint64_t seed = GetParam(); seed < GetParam() + kSeedsEach; ++seed) {
         RandomRun run = random_run(seed);
-        const auto before = result_of(run, seed);
+        const auto before = result_of(run, seed, compiler::PlanMode::kRules);
         if (!before) continue;
         run.chip.memory.latency_ps *= 2;
-        const auto after = result_of(run, seed);
+        const auto after = result_of(run, seed, compiler::PlanMode::kRules);
         ASSERT_TRUE(after) << "seed " << seed;
         EXPECT_GE(static_cast<double>(after->cycles), 0.98 * static_cast<double>(before->cycles))
             << "seed " << seed;

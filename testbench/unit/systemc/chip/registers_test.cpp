@@ -22,7 +22,7 @@ TEST_F(Registers, ShowTheChipsFigures) {
     bench->run([&] {
         const uint64_t hash = bench->config.hash();
         EXPECT_EQ(bench->read(TANDEM_REG_ID), 0x4d444e54u);
-        EXPECT_EQ(bench->read(TANDEM_REG_VERSION), 0x00030003u);
+        EXPECT_EQ(bench->read(TANDEM_REG_VERSION), 0x00030004u);
         EXPECT_EQ(bench->read(TANDEM_REG_HASH_LO), static_cast<uint32_t>(hash));
         EXPECT_EQ(bench->read(TANDEM_REG_HASH_HI), static_cast<uint32_t>(hash >> 32));
         EXPECT_EQ(bench->read(TANDEM_REG_ISA_HASH_LO), static_cast<uint32_t>(isa::kHash));
