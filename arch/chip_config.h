@@ -55,7 +55,12 @@ struct ChipConfig {
         uint32_t efficiency_percent = 90;   ///< of the peak, for reasons not modelled
         uint64_t refresh_interval_ps = 0;   ///< 0: no refresh
         uint64_t refresh_duration_ps = 0;   ///< in each interval the memory stands still
-    } memory;                               ///< weight memory: DDR or HBM, shared by all cores
+
+        /// What transfers get of the peak.
+        uint64_t usable_bytes_per_second() const {
+            return bytes_per_second * efficiency_percent / 100;
+        }
+    } memory;  ///< weight memory: DDR or HBM, shared by all cores
 
     /// A second on-chip memory between unified buffer and device memory (v4, v4i); 0 bytes: none.
     struct Cmem {

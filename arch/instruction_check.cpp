@@ -162,8 +162,7 @@ void InstructionCheck::check_transfer(uint32_t index, const ScalarValue& base) {
     const Wide total = Wide{op.bytes} * op.rows * op.planes;
     in_buffer(index, "the bytes", op.ub_addr, total);
     const uint64_t rate =
-        host ? chip_.host.bytes_per_second
-             : chip_.memory.bytes_per_second * chip_.memory.efficiency_percent / 100;
+        host ? chip_.host.bytes_per_second : chip_.memory.usable_bytes_per_second();
     in_time(index, total * chip_.clock_hz / std::max<uint64_t>(rate, 1));
     if (host) return check_host(index, op, base, write);
     require(base.kind == ScalarValue::Kind::kNumber, index, "a base in device memory", op.base);

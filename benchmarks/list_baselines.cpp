@@ -48,6 +48,21 @@ double multiplying_seconds(const Layer& layer, const arch::ChipConfig& chip) {
     return static_cast<double>(tiles * rows) / chip.arrays() / static_cast<double>(chip.clock_hz);
 }
 
+/// Of all repetitions of all layers; `seconds_of` is given a layer, and the time that its bytes
+/// take.
+template <class SecondsOf>
+double sum_of_layers(const Workload& list, const arch::ChipConfig& chip,
+                     const SecondsOf& seconds_of) {
+    const double in_cmem = share_in_cmem(list, chip);
+    double seconds = 0;
+    for (size_t i = 0; i < list.layers.size(); ++i) {
+        const Layer& layer = list.layers[i];
+        seconds += seconds_of(layer, moving_seconds(bytes_of(list, i, chip), in_cmem, chip)) *
+                   static_cast<double>(layer.repeat);
+    }
+    return seconds;
+}
+
 }  // namespace
 
 uint64_t compulsory_bytes(const Workload& list, const arch::ChipConfig& chip) {
@@ -58,29 +73,17 @@ uint64_t compulsory_bytes(const Workload& list, const arch::ChipConfig& chip) {
 }
 
 double roofline_seconds(const Workload& list, const arch::ChipConfig& chip) {
-    const double in_cmem = share_in_cmem(list, chip);
-    double seconds = 0;
-    for (size_t i = 0; i < list.layers.size(); ++i) {
-        const Layer& layer = list.layers[i];
-        const auto repeat = static_cast<double>(layer.repeat);
+    return sum_of_layers(list, chip, [&](const Layer& layer, double moving) {
         const double multiplying = 2 * static_cast<double>(layer.macs() * layer.passes) /
-                                   chip.peak_ops_per_second() / repeat;
-        const double moving = moving_seconds(bytes_of(list, i, chip), in_cmem, chip);
-        seconds += std::max(multiplying, moving) * repeat;
-    }
-    return seconds;
+                                   chip.peak_ops_per_second() / static_cast<double>(layer.repeat);
+        return std::max(multiplying, moving);
+    });
 }
 
 double napkin_seconds(const Workload& list, const arch::ChipConfig& chip) {
-    const double in_cmem = share_in_cmem(list, chip);
-    double seconds = 0;
-    for (size_t i = 0; i < list.layers.size(); ++i) {
-        const Layer& layer = list.layers[i];
-        const double moving = moving_seconds(bytes_of(list, i, chip), in_cmem, chip);
-        seconds += (kNapkinLaunchSeconds + multiplying_seconds(layer, chip) + moving) *
-                   static_cast<double>(layer.repeat);
-    }
-    return seconds;
+    return sum_of_layers(list, chip, [&](const Layer& layer, double moving) {
+        return kNapkinLaunchSeconds + multiplying_seconds(layer, chip) + moving;
+    });
 }
 
 }  // namespace tandem::benchmarks

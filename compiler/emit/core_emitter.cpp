@@ -194,26 +194,26 @@ void CoreEmitter::move(const Transfer& t, bool in, int32_t node) {
     add(moving);
 }
 
-uint64_t CoreEmitter::pieces_of(uint64_t bytes, bool host) const {
+double CoreEmitter::bytes_under_way(bool host) const {
     const double latency =
         static_cast<double>(host ? chip_.host.latency_ps : chip_.memory.latency_ps) * 1e-12;
     const auto bandwidth =
         static_cast<double>(host ? chip_.host.bytes_per_second : chip_.memory.bytes_per_second);
-    const auto least = std::max<uint64_t>(
-        kPieceBytes, static_cast<uint64_t>(latency * bandwidth * kPieceLatencies));
+    return latency * bandwidth * kPieceLatencies;
+}
+
+uint64_t CoreEmitter::pieces_of(uint64_t bytes, bool host) const {
+    const uint64_t least =
+        std::max<uint64_t>(kPieceBytes, static_cast<uint64_t>(bytes_under_way(host)));
     return std::clamp<uint64_t>(bytes / least, 1, kMostPieces);
 }
 
 uint64_t CoreEmitter::piece_bytes(ValueId id) const {
     const Value& value = graph_.values[id];
     const bool host = (value.is_input || value.is_output) && value.home == Memory::kHost;
-    const double latency =
-        static_cast<double>(host ? chip_.host.latency_ps : chip_.memory.latency_ps) * 1e-12;
-    const auto bandwidth =
-        static_cast<double>(host ? chip_.host.bytes_per_second : chip_.memory.bytes_per_second);
     // So many that the far side's latency is hidden behind the others that are under way.
-    return std::max(kPieceBytes, static_cast<uint64_t>(latency * bandwidth * kPieceLatencies /
-                                                       chip_.dma.in_flight));
+    return std::max(kPieceBytes,
+                    static_cast<uint64_t>(bytes_under_way(host) / chip_.dma.in_flight));
 }
 
 void CoreEmitter::load_in_pieces(ValueId value, const Range& range, uint32_t address,

@@ -165,8 +165,7 @@ class KernelBounds {
     void add_memory(const LeastBytes& least) {
         const double weight_bytes = least.fetches * number(chip_.tile_bytes());
         const double activation_bytes = least.input + loaded_bytes_ + output_bytes_;
-        const uint64_t memory =
-            chip_.memory.bytes_per_second * chip_.memory.efficiency_percent / 100;
+        const uint64_t memory = chip_.memory.usable_bytes_per_second();
         bounds_.activations = cycles(activation_bytes, memory);
         bounds_.weights =
             cycles(weight_bytes, weights_apart() ? chip_.cmem.bytes_per_second : memory);

@@ -21,7 +21,7 @@ bool place_in_order(std::vector<BufferItem>& items, const std::vector<size_t>& o
             if (address + item.bytes <= other->address) break;
             address = std::max(address, other->address + other->bytes);
         }
-        address = (address + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+        address = buffer_aligned(address);
         if (address + item.bytes > available) return false;
         item.address = address;
         placed.insert(std::ranges::upper_bound(placed, address, {}, &BufferItem::address), &item);

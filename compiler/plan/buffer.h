@@ -7,9 +7,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/divide.h"
+
 namespace tandem::compiler {
 
 inline constexpr uint64_t kBufferAlignment = 16;  ///< bytes; parameter blocks need 4
+
+/// Bytes that something takes in the buffer, or the first address from `bytes` on.
+inline uint64_t buffer_aligned(uint64_t bytes) {
+    return base::divide_up(bytes, kBufferAlignment) * kBufferAlignment;
+}
 
 struct BufferItem {
     uint64_t bytes = 0;

@@ -7,6 +7,14 @@
 
 namespace tandem::compiler {
 
+bool ChunkMaker::has_slices() const {
+    const MatmulWork* work = kernel_.matmul();
+    if (work == nullptr || !work->window.one_to_one() || work->passes != 1 || one_image())
+        return false;
+    return std::ranges::all_of(
+        work->groups, [&](const MatmulGroup& group) { return group.k == work->window.channels; });
+}
+
 std::vector<Chunk> ChunkMaker::chunks(const Range& lines, uint64_t most) const {
     std::vector<Chunk> made;
     const auto add = [&](uint64_t begin, uint64_t end) {

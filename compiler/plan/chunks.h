@@ -18,6 +18,8 @@ class ChunkMaker {
     bool one_image() const {
         return kernel_.matmul() != nullptr && kernel_.matmul()->weights_per_image;
     }
+    /// Of a product: some columns of the operand, for all rows, are some of its K.
+    bool has_slices() const;
     Range input(const Range& lines) const { return operand_of_lines(kernel_, graph_, 0, lines); }
 
     /// No chunk is longer than `most` lines; each is of whole images or lies inside of one.

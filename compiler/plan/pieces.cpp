@@ -2,7 +2,6 @@
 #include "compiler/plan/pieces.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/divide.h"
 #include "compiler/plan/buffer.h"
@@ -14,8 +13,6 @@ namespace tandem::compiler {
 namespace {
 
 using base::divide_up;
-
-uint64_t aligned(uint64_t bytes) { return divide_up(bytes, kBufferAlignment) * kBufferAlignment; }
 
 /// Room that results take when each wave leaves by itself: two waves, one of which is written out
 /// while the next one is drained.
@@ -114,7 +111,8 @@ class PieceCutter {
                 share_.dealing.block_rows = static_cast<uint32_t>(
                     std::clamp<uint64_t>(room / 4 / std::max<uint64_t>(row, 1), 1,
                                          std::min<uint64_t>(share_.dealing.block_rows, most)));
-                share_.out_piece = aligned(share_.dealing.block_rows * widest_tile() * element);
+                share_.out_piece =
+                    buffer_aligned(share_.dealing.block_rows * widest_tile() * element);
                 const uint64_t area = out_area_bytes(share_);
                 if (area > room) return false;
                 room -= area;
@@ -142,9 +140,9 @@ class PieceCutter {
     bool whole_input(uint64_t room, bool stays) {
         make_chunks(share_.lines.size());
         share_.in = stays ? Way::kStays : Way::kWhole;
-        share_.in_piece = stays ? 0 : aligned(input(share_.lines).size());
+        share_.in_piece = stays ? 0 : buffer_aligned(input(share_.lines).size());
         if (share_.out != Way::kChunks) return share_.in_piece <= room;
-        share_.out_piece = aligned(out_line_bytes() * longest_chunk());
+        share_.out_piece = buffer_aligned(out_line_bytes() * longest_chunk());
         if (share_.in_piece + out_area_bytes(share_) <= room) return true;
         return stays && cut_into_chunks(room);
     }
@@ -154,16 +152,16 @@ class PieceCutter {
         const bool in_moves = !request_.in_stays, out_moves = share_.out == Way::kChunks;
         const auto needed = [&](uint64_t lines) {
             uint64_t bytes = 0;
-            if (in_moves) bytes += 2 * aligned(largest_input(lines));
-            if (out_moves) bytes += 2 * aligned(out_line_bytes() * lines);
+            if (in_moves) bytes += 2 * buffer_aligned(largest_input(lines));
+            if (out_moves) bytes += 2 * buffer_aligned(out_line_bytes() * lines);
             return bytes;
         };
         const uint64_t low = most_lines([&](uint64_t lines) { return needed(lines) <= room; });
         if (low == 0) return false;
         make_chunks(low);
         share_.in = in_moves ? Way::kChunks : Way::kStays;
-        share_.in_piece = in_moves ? aligned(largest_input(low)) : 0;
-        if (out_moves) share_.out_piece = aligned(out_line_bytes() * low);
+        share_.in_piece = in_moves ? buffer_aligned(largest_input(low)) : 0;
+        if (out_moves) share_.out_piece = buffer_aligned(out_line_bytes() * low);
         return true;
     }
 
@@ -195,17 +193,15 @@ class PieceCutter {
 
     bool cut_into_slices(CorePlan& share, uint64_t room) const {
         const MatmulWork& work = *kernel_.matmul();
-        if (!work.window.one_to_one() || work.passes != 1 || one_image()) return false;
-        for (const MatmulGroup& group : work.groups)
-            if (group.k != work.window.channels) return false;
+        if (!maker_.has_slices()) return false;
         if (share.out == Way::kChunks) {
             // All results leave together.
-            share.out_piece = aligned(out_line_bytes() * share.lines.size());
+            share.out_piece = buffer_aligned(out_line_bytes() * share.lines.size());
             if (share.out_piece >= room) return false;
             room -= share.out_piece;
         }
         const uint64_t k_tiles = divide_up(work.window.channels, chip_.mxu.rows);
-        const uint64_t of_tile = aligned(tile_input_bytes(share));
+        const uint64_t of_tile = buffer_aligned(tile_input_bytes(share));
         // An instruction's window is at most so wide.
         const uint64_t widest = std::max<uint64_t>(65535 / chip_.row_bytes(), 1);
         share.slice_tiles = std::min({room / 2 / of_tile, k_tiles, widest});
@@ -265,10 +261,10 @@ class PieceCutter {
         share_.in_piece = share_.out_piece = 0;
         for (size_t i = 0; !request_.in_stays && i < kernel_.inputs.size(); ++i) {
             share_.in_places.push_back(share_.in_piece);
-            share_.in_piece += aligned(largest_input(lines, i));
+            share_.in_piece += buffer_aligned(largest_input(lines, i));
         }
         if (!request_.out_stays)
-            share_.out_piece = aligned(result_room(kernel_, graph_, {0, lines}));
+            share_.out_piece = buffer_aligned(result_room(kernel_, graph_, {0, lines}));
         const VectorWork& work = *kernel_.vector();
         share_.scratch_bytes = scratch_offset(work, work.scratch_line_bytes.size(), lines);
     }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/divide.h"
 #include "base/error.h"
 #include "compiler/plan/buffer.h"
 #include "compiler/plan/memory_layout.h"
@@ -20,8 +19,6 @@ namespace tandem::compiler {
 namespace {
 
 constexpr uint32_t kPrefetchChoices[] = {2, 1, 0};
-
-uint64_t aligned(uint64_t bytes, uint64_t to) { return base::divide_up(bytes, to) * to; }
 
 class Planner {
   public:
@@ -37,7 +34,10 @@ class Planner {
     }
 
     Plan run() {
-        for (size_t v = 0; v < graph_.values.size(); ++v) find_parts(v);
+        for (size_t v = 0; v < graph_.values.size(); ++v) {
+            find_parts(v);
+            plan_.values[v].place_bytes = bytes_of_place(v);
+        }
         lay_out_params();
         choose_residents();
         lay_out_memory(graph_, chip_, options_, plan_);
@@ -130,8 +130,8 @@ class Planner {
         return false;
     }
 
-    /// Of one place, and of all of them.
-    uint64_t place_bytes(size_t v) const {
+    /// Of a value's place in the buffer.
+    uint64_t bytes_of_place(size_t v) const {
         uint64_t bytes = 0;
         for (const Range& part : plan_.values[v].parts) bytes = std::max(bytes, part.size());
         // A pass over more lines than it leaves needs room for all of them.
@@ -139,16 +139,18 @@ class Planner {
             for (const CorePlan& share : plan_.kernels[*uses_[v].maker].cores)
                 bytes = std::max(bytes,
                                  result_room(graph_.kernels[*uses_[v].maker], graph_, share.lines));
-        return aligned(bytes, kBufferAlignment);
+        return buffer_aligned(bytes);
     }
-    uint64_t bytes_in_buffer(size_t v) const { return place_bytes(v) * plan_.values[v].places; }
+    uint64_t bytes_in_buffer(size_t v) const {
+        return plan_.values[v].place_bytes * plan_.values[v].places;
+    }
 
     // ---- what does stay
 
     void lay_out_params() {
         for (size_t k = 0; k < kernels(); ++k) {
             plan_.kernels[k].params_offset = plan_.params_bytes;
-            plan_.params_bytes += aligned(graph_.kernels[k].params_bytes, kBufferAlignment);
+            plan_.params_bytes += buffer_aligned(graph_.kernels[k].params_bytes);
         }
     }
 
@@ -245,9 +247,9 @@ class Planner {
             items.push_back(
                 {plan_.values[v].resident ? bytes_in_buffer(v) : 0, begin_of(v), uses_[v].last, 0});
         for (size_t k = 0; k < kernels(); ++k)
-            items.push_back(
-                {params_stay ? 0 : aligned(graph_.kernels[k].params_bytes, kBufferAlignment),
-                 first_round_of(k - std::min<size_t>(k, prefetch)), last_round_of(k), 0});
+            items.push_back({params_stay ? 0 : buffer_aligned(graph_.kernels[k].params_bytes),
+                             first_round_of(k - std::min<size_t>(k, prefetch)), last_round_of(k),
+                             0});
         items.push_back({params_stay ? plan_.params_bytes : 0, 0, kernels(), 0});
         unite_edges(items);
         const BufferPeak staying = peak_of(items, kernels());
@@ -296,7 +298,7 @@ class Planner {
                 return false;
             }
             for (const uint64_t bytes : {areas.in, areas.out, areas.scratch})
-                items.push_back({aligned(bytes, kBufferAlignment), k, k, 0});
+                items.push_back({buffer_aligned(bytes), k, k, 0});
         }
         return true;
     }
@@ -305,8 +307,7 @@ class Planner {
     struct Areas {
         uint64_t in = 0, out = 0, scratch = 0;
         uint64_t all() const {
-            return aligned(in, kBufferAlignment) + aligned(out, kBufferAlignment) +
-                   aligned(scratch, kBufferAlignment);
+            return buffer_aligned(in) + buffer_aligned(out) + buffer_aligned(scratch);
         }
     };
 
@@ -326,7 +327,8 @@ class Planner {
             request.in_stays = request.in_stays && plan_.values[id].resident;
         request.out_stays = plan_.values[kernel.output].resident;
         // The areas are as large as those of the core that needs most, of what comes and of what
-        // leaves, which need not be the same core.
+        // leaves, which need not be the same core. Each core's fit into the room that it is given,
+        // and a turn gives less than the one before: with none left there are no areas.
         for (request.room = room;;) {
             areas = {};
             for (CorePlan& share : plan_.kernels[k].cores) {
@@ -358,10 +360,7 @@ class Planner {
                         uint32_t prefetch) {
         size_t next = 0;
         const auto address = [&] { return static_cast<uint32_t>(items[next++].address); };
-        for (size_t v = 0; v < plan_.values.size(); ++v) {
-            plan_.values[v].address = address();
-            plan_.values[v].place_bytes = place_bytes(v);
-        }
+        for (ValuePlan& value : plan_.values) value.address = address();
         for (const Kernel& kernel : graph_.kernels)
             if (kernel.is_edge() && shares_place(kernel))
                 plan_.values[kernel.output].address = plan_.values[kernel.inputs[0]].address;

@@ -32,8 +32,7 @@ ProductCost::ProductCost(const arch::ChipConfig& chip, const PieceRequest& reque
     : chip_(chip), shape_(shape), weights_apart_(request.weights_in_cmem) {
     const auto hz = static_cast<double>(chip.clock_hz);
     const auto sharing = static_cast<double>(std::max(1u, request.sharing_cores));
-    bytes_per_cycle_ = static_cast<double>(chip.memory.bytes_per_second) *
-                       chip.memory.efficiency_percent / 100 / hz / sharing;
+    bytes_per_cycle_ = static_cast<double>(chip.memory.usable_bytes_per_second()) / hz / sharing;
     latency_ = static_cast<double>(chip.memory.latency_ps) * hz / kPicoseconds;
     weight_bytes_per_cycle_ = bytes_per_cycle_;
     weight_latency_ = latency_;

@@ -9,6 +9,7 @@
 #include "base/divide.h"
 #include "compiler/plan/buffer.h"
 #include "compiler/plan/chunks.h"
+#include "compiler/plan/divisions.h"
 #include "compiler/plan/product_cost.h"
 
 namespace tandem::compiler {
@@ -16,21 +17,6 @@ namespace tandem::compiler {
 namespace {
 
 using base::divide_up;
-
-/// 1, 2, 3, 4, 6, 8, 12, ...
-uint64_t next_division(uint64_t n) {
-    if (n < 2) return n + 1;
-    const uint64_t power = std::bit_floor(n);
-    return n == power ? power + power / 2 : power * 2;
-}
-/// The first one that is not less.
-uint64_t division_from(uint64_t least) {
-    uint64_t n = 1;
-    while (n < least) n = next_division(n);
-    return n;
-}
-
-uint64_t aligned(uint64_t bytes) { return divide_up(bytes, kBufferAlignment) * kBufferAlignment; }
 
 class ProductSearch {
   public:
@@ -81,8 +67,6 @@ class ProductSearch {
         const ImageWindow& w = work_.window;
         const uint64_t image = maker_.lines_per_image();
         const bool stays = request_.in_stays && request_.out_stays;
-        bool flat = w.one_to_one();
-        for (const MatmulGroup& group : work_.groups) flat = flat && group.k == w.channels;
         return {shape_.rows,
                 shape_.rows_per_line,
                 shape_.tiles,
@@ -98,7 +82,7 @@ class ProductSearch {
                 share_.lines.begin % image,
                 image,
                 maker_.one_image(),
-                flat,
+                maker_.has_slices(),
                 w.image_bytes(),
                 w.in_line_bytes(),
                 w.in_h,
@@ -188,9 +172,7 @@ class ProductSearch {
     }
 
     void try_slices(ProductSchedule s) {
-        if (!work_.window.one_to_one() || work_.passes != 1 || maker_.one_image()) return;
-        for (const MatmulGroup& group : work_.groups)
-            if (group.k != work_.window.channels) return;
+        if (!maker_.has_slices()) return;
         set_chunks(s, share_.lines.size());
         // An instruction's window is at most so wide.
         const uint64_t widest = std::max<uint64_t>(65535 / chip_.row_bytes(), 1);
@@ -215,7 +197,7 @@ class ProductSearch {
             s.chunks = images * of_image;
             s.chunk_lines = divide_up(in_image, of_image);
         }
-        s.chunk_input = aligned(maker_.largest_input(s.chunk_lines));
+        s.chunk_input = buffer_aligned(maker_.largest_input(s.chunk_lines));
     }
 
     /// Arrays and blocks; false: no room for any.
@@ -271,15 +253,15 @@ class ProductSearch {
         if (out > room) return false;
         room -= out;
         uint64_t in = 0;
-        if (s.in == Way::kWhole) in = aligned(s.chunk_input);
+        if (s.in == Way::kWhole) in = buffer_aligned(s.chunk_input);
         if (s.in == Way::kChunks) in = s.chunk_input;
         if (s.in == Way::kSlices) {
             const uint64_t together =
                 shape_.tiles % s.arrays == 0 ? 1 : divide_up(s.arrays, shape_.tiles % s.arrays) + 1;
             const uint64_t blocks = std::max<uint64_t>(1, std::min(s.blocks, s.rest_blocks));
             s.slice_input =
-                s.slice_tiles * aligned(std::min(together * divide_up(rows, blocks), rows) *
-                                        chip_.row_bytes() * work_.passes);
+                s.slice_tiles * buffer_aligned(std::min(together * divide_up(rows, blocks), rows) *
+                                               chip_.row_bytes() * work_.passes);
             in = s.slice_places * s.slice_input;
         }
         if (in > room) return false;
@@ -299,10 +281,10 @@ class ProductSearch {
     }
 
     uint64_t wave_place(uint64_t block) const {
-        return aligned(block * shape_.widest_tile * shape_.out_element_bytes);
+        return buffer_aligned(block * shape_.widest_tile * shape_.out_element_bytes);
     }
     uint64_t chunk_place(const ProductSchedule& s) const {
-        return aligned(shape_.out_line_bytes * s.chunk_lines);
+        return buffer_aligned(shape_.out_line_bytes * s.chunk_lines);
     }
 
     void take() {
@@ -319,7 +301,8 @@ class ProductSearch {
         share_.weights_ahead = s.weights_ahead;
         share_.out_places = static_cast<uint32_t>(s.out_places);
         share_.cycles = best_cycles_;
-        if (s.in == Way::kWhole || s.in == Way::kChunks) share_.in_piece = aligned(s.chunk_input);
+        if (s.in == Way::kWhole || s.in == Way::kChunks)
+            share_.in_piece = buffer_aligned(s.chunk_input);
         if (s.in == Way::kSlices) share_.in_piece = s.slice_input;
         if (s.in == Way::kSlices) share_.slice_places = static_cast<uint32_t>(s.slice_places);
         share_.in_step = s.in == Way::kSlices ? (s.slice_places - 1) * share_.in_piece : s.in_step;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses how one core does its share of a product. Candidates are divisions of the problem, not
 // fillings of the machine: a larger machine has all of a smaller one's. Of those that fit the one
-// with the least cost (product_cost.h) is taken, to which every doubling of arrays, accumulators
-// or buffer adds a little: more machine is taken where the gain exceeds the formula's error.
+// with the least cost (product_cost.h) is taken, to which every doubling of arrays or
+// accumulators adds a little: more machine is taken where the gain exceeds the formula's error.
 #pragma once
 
 #include <map>

@@ -2,11 +2,11 @@
 #include "compiler/plan/search.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <optional>
 
 #include "base/error.h"
+#include "compiler/plan/divisions.h"
 #include "compiler/plan/outline.h"
 #include "compiler/plan/product_search.h"
 #include "compiler/plan/rounds.h"
@@ -16,7 +16,7 @@ namespace tandem::compiler {
 
 namespace {
 
-/// What more cores, or rounds, have to gain: about the closed form's error (docs/plans.md).
+/// What more cores have to gain: about the closed form's error (docs/plans.md).
 constexpr double kMargin = 0.03;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr uint32_t kMostRounds = 64;
@@ -62,7 +62,7 @@ class Search {
             Candidate made{std::move(outline), {}, {}, 0};
             made.plan = plan_of(graph_, chip_, options_, made.outline);
             made.kernels = cost_.of_kernels(made.plan);
-            made.cycles = cost_.of_plan(made.plan);
+            made.cycles = cost_.of_plan(made.plan, made.kernels);
             return made;
         } catch (const UserError&) {
             return std::nullopt;  // fits nowhere
@@ -74,6 +74,7 @@ class Search {
     /// Each with the cores that are best for it.
     Plan independent() const {
         std::optional<Candidate> best;
+        bool mixed = false;
         for (const uint32_t cores : core_counts()) {
             std::optional<Candidate> found = candidate(plain_outline(graph_, cores));
             if (!found) continue;
@@ -85,8 +86,10 @@ class Search {
                 if (found->kernels[k] < best->kernels[k] * (1 - kMargin)) {
                     best->kernels[k] = found->kernels[k];
                     best->outline.cores[k] = cores;
+                    mixed = true;
                 }
         }
+        if (best && !mixed) return std::move(best->plan);
         return plan_of(graph_, chip_, options_,
                        best ? best->outline : plain_outline(graph_, options_.cores));
     }
@@ -96,12 +99,9 @@ class Search {
     std::vector<uint32_t> round_counts(uint64_t most) const {
         if (options_.rounds != 0) return {options_.rounds <= most ? options_.rounds : 1};
         std::vector<uint32_t> counts{1};
-        for (uint32_t n = 2; n <= most; n = next_count(n)) counts.push_back(n);
+        for (uint64_t n = 2; n <= most; n = next_division(n))
+            counts.push_back(static_cast<uint32_t>(n));
         return counts;
-    }
-    /// 2, 3, 4, 6, 8, 12, ...
-    static uint32_t next_count(uint32_t n) {
-        return std::has_single_bit(n) ? n + n / 2 : n / 3 * 4;
     }
 
     Outline mixture(const std::vector<Candidate>& uniform) const {
@@ -118,9 +118,9 @@ class Search {
         const uint64_t samples = samples_ / cores;
         std::optional<Candidate> best = with_groups(cores, 1);
         uint32_t worse = 0;
-        for (uint32_t groups = 2; groups <= samples && options_.rounds == 0 && worse < 2;
-             groups = next_count(groups)) {
-            std::optional<Candidate> found = with_groups(cores, groups);
+        for (uint64_t groups = 2; groups <= samples && options_.rounds == 0 && worse < 2;
+             groups = next_division(groups)) {
+            std::optional<Candidate> found = with_groups(cores, static_cast<uint32_t>(groups));
             const bool better = found && (!best || found->cycles < best->cycles);
             worse = better ? 0 : worse + 1;
             if (better) best = std::move(found);

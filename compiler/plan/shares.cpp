@@ -83,9 +83,7 @@ uint64_t result_room(const Kernel& kernel, const KernelGraph& graph, const Range
 
 uint64_t scratch_offset(const VectorWork& work, size_t count, uint64_t lines) {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < count; ++i)
-        bytes += base::divide_up(lines * work.scratch_line_bytes[i], kBufferAlignment) *
-                 kBufferAlignment;
+    for (size_t i = 0; i < count; ++i) bytes += buffer_aligned(lines * work.scratch_line_bytes[i]);
     return bytes;
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "arch/vector_rules.h"
-#include "base/divide.h"
 
 namespace tandem::compiler {
 
@@ -26,9 +25,8 @@ VisitCost::VisitCost(const KernelGraph& graph, const arch::ChipConfig& chip)
 }
 
 double VisitCost::memory_cycles(uint64_t bytes) const {
-    const double usable = static_cast<double>(chip_.memory.bytes_per_second) *
-                          static_cast<double>(chip_.memory.efficiency_percent) / 100;
-    return static_cast<double>(bytes) / usable * clock_;
+    return static_cast<double>(bytes) /
+           static_cast<double>(chip_.memory.usable_bytes_per_second()) * clock_;
 }
 
 double VisitCost::with_host(double cycles, double first, uint32_t rounds, uint32_t groups) const {
@@ -87,8 +85,7 @@ std::vector<double> VisitCost::of_kernels(const Plan& plan) const {
     return cycles;
 }
 
-double VisitCost::of_plan(const Plan& plan) const {
-    const std::vector<double> kernels = of_kernels(plan);
+double VisitCost::of_plan(const Plan& plan, const std::vector<double>& kernels) const {
     double cycles = 0;
     for (const Segment& segment : plan.segments) {
         double own = 0;

@@ -13,7 +13,9 @@ class VisitCost {
   public:
     VisitCost(const KernelGraph& graph, const arch::ChipConfig& chip);
 
-    double of_plan(const Plan& plan) const;
+    double of_plan(const Plan& plan) const { return of_plan(plan, of_kernels(plan)); }
+    /// With what its kernels take.
+    double of_plan(const Plan& plan, const std::vector<double>& kernels) const;
     /// Cycles of all rounds of each kernel, repeats included.
     std::vector<double> of_kernels(const Plan& plan) const;
     /// A first segment of so many rounds in each group that takes `cycles` altogether, `first` of

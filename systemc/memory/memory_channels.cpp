@@ -17,7 +17,7 @@ uint64_t transfer_femtoseconds(uint64_t bytes, uint64_t channels_times_bytes,
 }  // namespace
 
 MemoryChannels::MemoryChannels(const arch::ChipConfig::Memory& config)
-    : bytes_per_second_(config.bytes_per_second * config.efficiency_percent / 100),
+    : bytes_per_second_(config.usable_bytes_per_second()),
       interleave_(config.channel_interleave),
       refresh_interval_(config.refresh_interval_ps * kFemtosecondsPerPicosecond),
       refresh_duration_(config.refresh_duration_ps * kFemtosecondsPerPicosecond),

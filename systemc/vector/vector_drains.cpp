@@ -83,13 +83,13 @@ void VectorUnit::make_visible(uint64_t number) {
     if (drains_.empty() || drains_.front().number != number) return;
     Drain& drain = drains_.front();
     const uint32_t cols = services_.config().mxu.cols;
-    if (!services_.functional())
-        ;
-    else if (isa::opcode_of(drain.words) == static_cast<uint32_t>(isa::Opcode::kRequantise))
-        engine::requantise_rows(isa::Requantise::decode(drain.words), drain.sums, cols, bytes_);
-    else
-        engine::convert_rows(isa::Convert::decode(drain.words), drain.state, drain.sums, cols,
-                             bytes_);
+    if (services_.functional()) {
+        if (isa::opcode_of(drain.words) == static_cast<uint32_t>(isa::Opcode::kRequantise))
+            engine::requantise_rows(isa::Requantise::decode(drain.words), drain.sums, cols, bytes_);
+        else
+            engine::convert_rows(isa::Convert::decode(drain.words), drain.state, drain.sums, cols,
+                                 bytes_);
+    }
     used_sums_ = std::move(drain.sums);
     drains_.pop_front();
 }
