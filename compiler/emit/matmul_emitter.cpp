@@ -17,6 +17,8 @@ constexpr uint8_t kDataBase = 1;
 constexpr uint32_t kMostParts = 4, kRingParts = 8, kLeastPartRows = 64;
 /// The next chunk comes a little faster than this one is used.
 constexpr double kAhead = 1.25;
+/// Of a visit of so few waves all parts are so short, as there is room for them in the queues.
+constexpr uint64_t kBriefWaves = 2;
 /// Tiles of an array that come beside the first input: one to begin with, one to go on with.
 constexpr uint64_t kTilesAhead = 2;
 
@@ -175,12 +177,22 @@ MatmulEmitter::Wave MatmulEmitter::wave_at(uint64_t index) const {
     return wave;
 }
 
-/// The only K tile of a column stays in the array for its row blocks.
+/// The only K tile of a column stays in the array for its row blocks; in a product that was
+/// searched also where arrays share it, and for the next chunk.
 bool MatmulEmitter::loads_tiles(const Block& block) const {
-    const uint64_t arrays = share_.dealing.arrays;
-    const uint64_t shared_from = share_.tiles.size() / arrays * arrays;
+    if (block.tile->k_tiles > 1) return true;
+    const uint64_t arrays = share_.dealing.arrays, tiles = share_.tiles.size();
+    const uint64_t rest = tiles % arrays, shared_from = tiles - rest;
     const bool left_over = block.tile_index >= shared_from && arrays > 1;
-    return block.tile->k_tiles > 1 || block.row_block == 0 || left_over;
+    if (!share_.paced) return block.row_block == 0 || left_over;
+    const uint64_t turn = left_over
+                              ? (block.row_block * rest + block.tile_index - shared_from) / arrays
+                              : block.row_block;
+    if (left_over && arrays % rest != 0) return true;
+    if (turn != 0) return false;
+    const bool had_it = chunk_ != 0 && tiles <= arrays && !work().weights_per_image &&
+                        rows_of_chunk(chunk_ - 1) >= (left_over ? grid().rest_blocks : 1);
+    return !had_it;
 }
 
 void MatmulEmitter::fetch(const Wave& wave, uint64_t first, uint64_t end) {
@@ -358,7 +370,11 @@ std::vector<MatmulEmitter::Part> MatmulEmitter::parts_of_tile(const Block& block
 }
 
 std::vector<MatmulEmitter::Part> MatmulEmitter::parts_of(const Block& block, bool whole) const {
-    const uint32_t least = std::max(kLeastPartRows, chip_.mxu.rows + chip_.mxu.cols);
+    const bool brief = share_.chunks.size() * grid().waves() <= kBriefWaves;
+    const uint32_t pipeline = share_.paced && brief ? chip_.mxu.pipeline : 1;
+    const auto latency = static_cast<uint32_t>(base::divide_up(chip_.mxu.rows, pipeline) +
+                                               base::divide_up(chip_.mxu.cols, pipeline));
+    const uint32_t least = std::max(kLeastPartRows, latency);
     const uint32_t most = share_.dealing.ring || share_.paced ? kRingParts : kMostParts;
     const uint32_t count =
         whole || work().passes != 1 ? 1 : std::clamp(block.rows / least, 1u, most);

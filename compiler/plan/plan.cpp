@@ -260,7 +260,7 @@ class Planner {
         }
         const size_t areas = items.size();
         if (!cut_all(items)) return false;
-        if (!place(items, available())) {
+        if (!place_apart(items, areas) && !place(items, available())) {
             const BufferPeak peak = peak_of(items, kernels());
             failed_ = peak.kernel;
             needed_ = peak.bytes;
@@ -268,6 +268,17 @@ class Planner {
         }
         take_addresses(items, areas, params_stay, prefetch);
         plan_.peak_buffer_bytes = peak_of(items, kernels()).bytes;
+        return true;
+    }
+
+    /// With room there, neighbouring kernels' areas lie apart, so that one's input comes while the
+    /// other one's results leave.
+    bool place_apart(std::vector<BufferItem>& items, size_t areas) const {
+        if (options_.mode != PlanMode::kSearch) return false;
+        std::vector<BufferItem> apart = items;
+        for (size_t i = areas; i < apart.size(); ++i) ++apart[i].last;
+        if (!place(apart, available())) return false;
+        for (size_t i = 0; i < items.size(); ++i) items[i].address = apart[i].address;
         return true;
     }
 

@@ -41,6 +41,7 @@ ProductCost::ProductCost(const arch::ChipConfig& chip, const PieceRequest& reque
         weight_latency_ = static_cast<double>(chip.cmem.latency_ps) * hz / kPicoseconds;
     }
     sync_ = chip.sequencer.layer_sync ? static_cast<double>(chip.sync_cycles()) : 0;
+    lead_ = sync_ + static_cast<double>(chip.cycles_in(chip.sequencer.kernel_launch_ps));
     array_latency_ = static_cast<double>(divide_up(chip.mxu.rows, chip.mxu.pipeline) +
                                          divide_up(chip.mxu.cols, chip.mxu.pipeline)) +
                      chip.vector.latency_cycles + kHandOver;
@@ -129,8 +130,8 @@ double ProductCost::cycles(const ProductSchedule& s) const {
         drains += drain_cycles(block, of_arrays) * count;
         late = sync_ + array_latency_ + part - std::min(2.0, count) * shape_.k_tiles * tile;
         waves += count;
-        weights +=
-            tiles * shape_.k_tiles * tile_bytes * (stays ? 1.0 : static_cast<double>(blocks));
+        weights += shape_.k_tiles * tile_bytes *
+                   (stays ? std::max(tiles, of_arrays) : tiles * static_cast<double>(blocks));
         last_block = block;
         last_arrays = of_arrays;
     };
@@ -142,7 +143,7 @@ double ProductCost::cycles(const ProductSchedule& s) const {
         add(static_cast<double>(rest),
             std::min<double>(arrays,
                              static_cast<double>(rest) * static_cast<double>(s.rest_blocks)),
-            s.rest_blocks, one_tile && s.arrays == 1,
+            s.rest_blocks, one_tile && s.arrays % rest == 0,
             static_cast<double>(divide_up(rest * s.rest_blocks, s.arrays)));
     if (s.out == Way::kChunks && sync_ > 0)
         busy = std::max(busy + std::max(late, 0.0), drains + sync_);
@@ -174,18 +175,22 @@ double ProductCost::cycles(const ProductSchedule& s) const {
         default:
             break;
     }
-    const double fill = weight_latency_ + tile_bytes * arrays / weight_bytes_per_cycle_ +
-                        chip_.mxu.rows + (first > 0 ? latency_ + first / bytes_per_cycle_ : 0);
+    // The first tiles come while the kernel is launched, if nothing else does.
+    const double begin = tile_bytes * arrays / weight_bytes_per_cycle_;
+    const double lead = s.in == Way::kStays ? lead_ : 0;
+    const double fill = std::max(0.0, weight_latency_ + begin - lead) + chip_.mxu.rows +
+                        (first > 0 ? latency_ + first / bytes_per_cycle_ : 0);
 
     // Each chunk: the longest of arrays and memory, then what only comes when its place is free.
     const double fetch = weights / weight_bytes_per_cycle_;
-    const auto longest = [&](double bytes) {
-        const double memory = bytes / bytes_per_cycle_;
-        return std::max(busy, weights_apart_ ? std::max(memory, fetch) : memory + fetch);
+    const auto longest = [&](double bytes, double come = 0) {
+        const double memory = bytes / bytes_per_cycle_, more = std::max(0.0, fetch - come);
+        return std::max(busy, weights_apart_ ? std::max(memory, more) : memory + more);
     };
     const double one = longest(input + out_bytes);
     // Behind the last chunk comes none.
-    const double last = s.in == Way::kChunks ? longest(out_bytes) : one;
+    const double last = longest(s.in == Way::kChunks ? out_bytes : input + out_bytes,
+                                s.chunks == 1 ? begin : 0);
     const double stalls = stall > 0 ? stall / bytes_per_cycle_ + latency_ + array_latency_ : 0;
 
     // All rows are wanted with the first columns, whose waves may not take as long as the input.

@@ -59,6 +59,7 @@ class ProductCost {
     bool weights_apart_ = false;  ///< come from CMEM
     double bytes_per_cycle_ = 1, weight_bytes_per_cycle_ = 1;
     double latency_ = 0, weight_latency_ = 0, sync_ = 0;
+    double lead_ = 0;  ///< from the launch to the first product
     double array_latency_ = 0;   ///< from a row's entry to its being drained
     double row_beats_ = 1;       ///< cycles of a row at the array
     double drain_interval_ = 1;  ///< of a row of the widest tile

@@ -32,7 +32,7 @@ class Synchroniser {
     /// Hands out what is left.
     void finish();
 
-    static constexpr int64_t kWindow = 1024;
+    static constexpr int64_t kWindow = 8192;
 
   private:
     struct Placed {
