@@ -23,6 +23,8 @@ struct Goal {
 };
 constexpr Goal kGoals[] = {{"resnet50", "ResNet-50", 5, 15},
                            {"bert", "a list like BERT-large", 50, 0}};
+/// A busy machine's caches are others', too.
+constexpr double kAllowance = 3;
 constexpr const char* kRun = "-run";  ///< behind a list's name
 constexpr const char* kRunChip = "tpu_v1";
 constexpr size_t kTurns = 15, kQuickTurns = 5;
@@ -117,11 +119,12 @@ Part planning_part(const Setup& setup, const std::string& self) {
             rows.push_back({goal.what, chip.name, spread(plan), spread(run)});
             part.targets.push_back({fmt::format("planning {} for {}", goal.what, chip.name),
                                     1e3 * quantile(plan, 0.5), Target::Side::kAtMost,
-                                    goal.plan_milliseconds, " ms", 2});
+                                    goal.plan_milliseconds, " ms", 2, "", kAllowance});
             if (goal.run_milliseconds == 0 || chip.name != kRunChip) continue;
             part.targets.push_back(
                 {fmt::format("planning and timing {} on {}", goal.what, chip.name),
-                 1e3 * quantile(run, 0.5), Target::Side::kAtMost, goal.run_milliseconds, " ms", 2});
+                 1e3 * quantile(run, 0.5), Target::Side::kAtMost, goal.run_milliseconds, " ms", 2,
+                 "", kAllowance});
         }
     part.text =
         fmt::format(

@@ -77,8 +77,8 @@ Part tables_part(const Setup& setup, std::vector<Measured>& all) {
                 where = pair.table->name;
             }
         part.targets.push_back(
-            {fmt::format("slower than the rules' plan on {}, worst table ({})", chip.name, where),
-             worst, Target::Side::kAtMost, kSlowerPercent, " %"});
+            {fmt::format("slower than the rules' plan on {}, worst table", chip.name), worst,
+             Target::Side::kAtMost, kSlowerPercent, " %", 1, where});
     }
     for (Pair& pair : pairs)
         if (pair.search.result) all.push_back(std::move(pair.search));

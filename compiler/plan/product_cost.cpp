@@ -92,8 +92,8 @@ double ProductCost::cycles(const ProductSchedule& s) const {
     const bool waves_leave = s.out == Way::kWaves;
 
     // Arrays and drains, wave by wave.
-    double busy = 0, weights = 0, last_block = 0, last_arrays = arrays, waves = 0;
-    double drains = 0, late = 0;
+    double busy = 0, weights = 0, last_block = 0, last_tile = 0, last_arrays = arrays;
+    double drains = 0, late = 0, waves = 0;
     const auto add = [&](double tiles, double of_arrays, uint64_t blocks, bool stays,
                          double count) {
         const double block = std::max(1.0, rows / static_cast<double>(blocks));
@@ -124,8 +124,7 @@ double ProductCost::cycles(const ProductSchedule& s) const {
                 wave, (leaving(block, of_arrays) + sync_) / static_cast<double>(s.out_places));
         // The results of a wave leave behind the products of the next but one.
         if (waves_leave && sync_ > 0)
-            wave = std::max({wave, sync_ + kHandOver,
-                             (shape_.k_tiles * tile + sync_ + array_latency_ + part) / 3});
+            wave = std::max(wave, (shape_.k_tiles * tile + sync_ + array_latency_ + part) / 3);
         busy += wave * count;
         drains += drain_cycles(block, of_arrays) * count;
         late = sync_ + array_latency_ + part - std::min(2.0, count) * shape_.k_tiles * tile;
@@ -133,6 +132,7 @@ double ProductCost::cycles(const ProductSchedule& s) const {
         weights += shape_.k_tiles * tile_bytes *
                    (stays ? std::max(tiles, of_arrays) : tiles * static_cast<double>(blocks));
         last_block = block;
+        last_tile = tile;
         last_arrays = of_arrays;
     };
     const bool one_tile = shape_.most_k_tiles == 1;
@@ -145,6 +145,8 @@ double ProductCost::cycles(const ProductSchedule& s) const {
                              static_cast<double>(rest) * static_cast<double>(s.rest_blocks)),
             s.rest_blocks, one_tile && s.arrays % rest == 0,
             static_cast<double>(divide_up(rest * s.rest_blocks, s.arrays)));
+    // The sequencer waits once for each wave but the last two.
+    if (waves_leave && sync_ > 0) busy = std::max(busy, (waves - 2) * (sync_ + kHandOver));
     if (s.out == Way::kChunks && sync_ > 0)
         busy = std::max(busy + std::max(late, 0.0), drains + sync_);
 
@@ -183,14 +185,25 @@ double ProductCost::cycles(const ProductSchedule& s) const {
 
     // Each chunk: the longest of arrays and memory, then what only comes when its place is free.
     const double fetch = weights / weight_bytes_per_cycle_;
-    const auto longest = [&](double bytes, double come = 0) {
-        const double memory = bytes / bytes_per_cycle_, more = std::max(0.0, fetch - come);
-        return std::max(busy, weights_apart_ ? std::max(memory, more) : memory + more);
+    const auto memory = [&](double bytes, double come = 0) {
+        const double moved = bytes / bytes_per_cycle_, more = std::max(0.0, fetch - come);
+        return weights_apart_ ? std::max(moved, more) : moved + more;
     };
+    const auto longest = [&](double bytes) { return std::max(busy, memory(bytes)); };
     const double one = longest(input + out_bytes);
+    // The last results leave behind the arrays' work and behind the last input; they are among the
+    // bytes that memory moves. With a synchronisation in front those of two waves leave together.
+    double behind = 0;
+    if (waves_leave)
+        behind = (sync_ > 0 ? std::min(waves, 2.0) : 1.0) * last_block * last_arrays *
+                 static_cast<double>(shape_.widest_tile * shape_.out_element_bytes) /
+                 bytes_per_cycle_;
+    if (s.out == Way::kChunks) behind = out_bytes / bytes_per_cycle_;
+    if (s.out != Way::kStays) behind += sync_ + latency_;
     // Behind the last chunk comes none.
-    const double last = longest(s.in == Way::kChunks ? out_bytes : input + out_bytes,
-                                s.chunks == 1 ? begin : 0);
+    const double comes = s.in == Way::kChunks ? 0 : input, come = s.chunks == 1 ? begin : 0;
+    const double last = std::max({busy + behind, memory(comes + out_bytes, come),
+                                  memory(comes, come) + last_tile + behind});
     const double stalls = stall > 0 ? stall / bytes_per_cycle_ + latency_ + array_latency_ : 0;
 
     // All rows are wanted with the first columns, whose waves may not take as long as the input.
@@ -207,13 +220,7 @@ double ProductCost::cycles(const ProductSchedule& s) const {
         wait = std::max(0.0, std::max(all, both) - (s.chunks > 1 ? one : last));
     }
 
-    double tail = array_latency_ + drain_cycles(last_block / kParts, last_arrays);
-    if (waves_leave)
-        tail += sync_ + latency_ +
-                last_block * last_arrays *
-                    static_cast<double>(shape_.widest_tile * shape_.out_element_bytes) /
-                    bytes_per_cycle_;
-    if (s.out == Way::kChunks) tail += sync_ + latency_ + out_bytes / bytes_per_cycle_;
+    const double tail = array_latency_ + drain_cycles(last_block / kParts, last_arrays);
     return fill + wait + one * (chunks - 1) + last + stalls * (chunks - 1) + tail;
 }
 

@@ -29,8 +29,7 @@ class ProductSearch {
           request_(request),
           share_(share),
           maker_(kernel, graph),
-          shape_(shape_of_share()),
-          cost_(chip, request, shape_) {}
+          shape_(shape_of_share()) {}
 
     bool run() {
         if (request_.memo == nullptr || request_.forced) return search();
@@ -50,6 +49,7 @@ class ProductSearch {
 
   private:
     bool search() {
+        cost_.emplace(chip_, request_, shape_);
         try_all();
         if (request_.forced && tried_ != 0) {
             wanted_ = *request_.forced % tried_;
@@ -230,24 +230,47 @@ class ProductSearch {
 
     /// False: no room, however few places results have.
     bool consider(ProductSchedule& s) {
-        // More places hide the results' way to memory, fewer leave more to the input.
-        const uint64_t most = s.out == Way::kWaves ? kMostPlaces : 2;
-        bool found = false;
-        s.weights_ahead = std::min(kWeightsAhead, chip_.mxu.weight_fifo_tiles);
-        for (s.out_places = 2; s.out_places <= most; s.out_places *= 2) found = fit(s) || found;
-        s.weights_ahead = chip_.mxu.weight_fifo_tiles;
-        for (s.out_places = 2; s.weights_ahead > kWeightsAhead && s.out_places <= most;
-             s.out_places *= 2)
-            fit(s);
-        return found;
-    }
-
-    /// Fills in what of the buffer it takes; false: there is not so much.
-    bool fit(ProductSchedule& s) {
-        uint64_t room = request_.room, out = 0;
         const uint64_t rows = s.chunk_lines * shape_.rows_per_line;
         const uint64_t block = s.longest_block(rows, shape_.tiles);
-        if (block > chip_.mxu.accumulator_rows) return false;
+        s.out_places = 2;
+        if (block > chip_.mxu.accumulator_rows || !fit(s, rows, block)) return false;
+        s.weights_ahead = std::min(kWeightsAhead, chip_.mxu.weight_fifo_tiles);
+        try_places(s, rows, block);
+        s.weights_ahead = chip_.mxu.weight_fifo_tiles;
+        if (s.weights_ahead > kWeightsAhead) try_places(s, rows, block);
+        return true;
+    }
+
+    /// More places hide the results' way to memory, fewer leave more to the input.
+    void try_places(ProductSchedule& s, uint64_t rows, uint64_t block) {
+        const uint64_t most = s.out == Way::kWaves ? kMostPlaces : 2;
+        if (most > 2 && !request_.forced) {
+            s.out_places = most;
+            s.in_step = s.chunk_input;
+            if (score(s, block) * kNearlyAll >= best_score_) return;
+        }
+        for (s.out_places = 2; s.out_places <= most && fit(s, rows, block); s.out_places *= 2)
+            compare(s, block);
+    }
+
+    void compare(const ProductSchedule& s, uint64_t block) {
+        const uint64_t number = tried_++;
+        const double cycles = cost_->cycles(s);
+        double score = search_score(cycles, s.arrays, block, s.weights_ahead);
+        if (wanted_) score = number == *wanted_ ? 0 : INFINITY;
+        if (score >= best_score_) return;
+        best_score_ = score;
+        best_cycles_ = cycles;
+        best_ = s;
+    }
+
+    double score(const ProductSchedule& s, uint64_t block) const {
+        return search_score(cost_->cycles(s), s.arrays, block, s.weights_ahead);
+    }
+
+    /// Fills in what of the buffer it takes; false: there is not so much. More places take more.
+    bool fit(ProductSchedule& s, uint64_t rows, uint64_t block) const {
+        uint64_t room = request_.room, out = 0;
         if (s.out == Way::kWaves) out = s.out_places * s.arrays * wave_place(block);
         if (s.out == Way::kChunks) out = (s.chunks > 1 ? 2 : 1) * chunk_place(s);
         if (out > room) return false;
@@ -268,15 +291,6 @@ class ProductSearch {
         s.in_step = s.in == Way::kChunks
                         ? std::min(s.chunk_input, (room - in) / kBufferAlignment * kBufferAlignment)
                         : 0;
-        const uint64_t number = tried_++;
-        const double cycles = cost_.cycles(s);
-        double score = search_score(cycles, s.arrays, block, s.weights_ahead);
-        if (wanted_) score = number == *wanted_ ? 0 : INFINITY;
-        if (score < best_score_) {
-            best_score_ = score;
-            best_cycles_ = cycles;
-            best_ = s;
-        }
         return true;
     }
 
@@ -312,6 +326,8 @@ class ProductSearch {
 
     static constexpr uint64_t kAllDivisions = 48, kMostChunkings = 32, kMostPlaces = 16,
                               kMostSlices = 4;
+    /// Of a least score that is exact but for rounding.
+    static constexpr double kNearlyAll = 1 - 1e-9;
 
     const MatmulWork& work_;
     const std::vector<ColumnTile>& tiles_;
@@ -320,7 +336,7 @@ class ProductSearch {
     CorePlan& share_;
     const ChunkMaker maker_;
     const ProductShape shape_;
-    const ProductCost cost_;
+    std::optional<ProductCost> cost_;  ///< not needed for what is known
     ProductSchedule best_;
     double best_score_ = INFINITY, best_cycles_ = 0;
     uint64_t tried_ = 0;

@@ -5,6 +5,7 @@
 // accumulators adds a little: more machine is taken where the gain exceeds the formula's error.
 #pragma once
 
+#include <array>
 #include <map>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace tandem::compiler {
 /// What has been found for products of the same sizes in the same room, on one chip.
 class ProductMemo {
   public:
-    using Key = std::vector<uint64_t>;
+    using Key = std::array<uint64_t, 29>;
     struct Found {
         bool fits = false;
         ProductSchedule schedule;

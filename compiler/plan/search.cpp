@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "compiler/plan/core_mixture.h"
 #include "compiler/plan/divisions.h"
 #include "compiler/plan/outline.h"
 #include "compiler/plan/product_search.h"
@@ -20,6 +21,8 @@ namespace {
 constexpr double kMargin = 0.03;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr uint32_t kMostRounds = 64;
+/// Counts of groups, and of rounds, one after the other that bring nothing: no more are tried.
+constexpr uint32_t kGroupPatience = 2, kRoundPatience = 4;
 
 /// A plan that fits, with what it costs.
 struct Candidate {
@@ -45,6 +48,9 @@ class Search {
                 best = std::move(found);
         }
         if (!best) return plan_of(graph_, chip_, options_, plain_outline(graph_, options_.cores));
+        if (std::optional<Candidate> mixed = with_mixed_cores();
+            mixed && mixed->cycles < best->cycles * (1 - kMargin))
+            best = std::move(mixed);
         return std::move(best->plan);
     }
 
@@ -71,7 +77,7 @@ class Search {
 
     // ---- kernels that have nothing to do with one another
 
-    /// Each with the cores that are best for it.
+    /// Each with the cores that are best for it. Cores that share nothing but memory need no margin.
     Plan independent() const {
         std::optional<Candidate> best;
         bool mixed = false;
@@ -83,7 +89,7 @@ class Search {
                 continue;
             }
             for (size_t k = 0; k < graph_.kernels.size(); ++k)
-                if (found->kernels[k] < best->kernels[k] * (1 - kMargin)) {
+                if (found->kernels[k] < best->kernels[k]) {
                     best->kernels[k] = found->kernels[k];
                     best->outline.cores[k] = cores;
                     mixed = true;
@@ -113,12 +119,41 @@ class Search {
         return outline;
     }
 
+    /// All samples at once, each kernel with the cores that are best for it.
+    std::optional<Candidate> with_mixed_cores() const {
+        if (options_.cores == 1 || options_.rounds != 0) return std::nullopt;
+        std::vector<Candidate> uniform;
+        for (const uint32_t cores : core_counts())
+            if (auto made = candidate(plain_outline(graph_, cores)))
+                uniform.push_back(std::move(*made));
+        std::vector<CoreChoice> choices;
+        for (const Candidate& made : uniform)
+            choices.push_back({made.outline.cores.front(), made.kernels, &made.plan});
+        Outline outline = plain_outline(graph_, options_.cores);
+        if (uniform.empty() || !mix_cores(graph_, cost_, choices, outline)) return std::nullopt;
+        return candidate(std::move(outline));
+    }
+
+    /// Puts into `least` what the candidate takes less of: each kernel's cycles, then all of them.
+    /// False: of none.
+    static bool lower(std::vector<double>& least, const Candidate& made) {
+        bool lower = made.cycles < least.back();
+        if (lower) least.back() = made.cycles;
+        for (size_t k = 0; k < made.kernels.size(); ++k) {
+            if (made.kernels[k] >= least[k]) continue;
+            least[k] = made.kernels[k];
+            lower = true;
+        }
+        return lower;
+    }
+
     /// In groups, as long as more of them are better.
     std::optional<Candidate> with_cores(uint32_t cores) {
         const uint64_t samples = samples_ / cores;
         std::optional<Candidate> best = with_groups(cores, 1);
         uint32_t worse = 0;
-        for (uint64_t groups = 2; groups <= samples && options_.rounds == 0 && worse < 2;
+        for (uint64_t groups = 2;
+             groups <= samples && options_.rounds == 0 && worse < kGroupPatience;
              groups = next_division(groups)) {
             std::optional<Candidate> found = with_groups(cores, static_cast<uint32_t>(groups));
             const bool better = found && (!best || found->cycles < best->cycles);
@@ -133,11 +168,17 @@ class Search {
     std::optional<Candidate> with_groups(uint32_t cores, uint32_t groups) {
         std::vector<Candidate> uniform;
         const uint64_t most = std::min<uint64_t>(kMostRounds, samples_ / cores / groups);
+        std::vector<double> least(graph_.kernels.size() + 1, kNever);
+        uint32_t worse = 0;
         for (const uint32_t rounds : round_counts(std::max<uint64_t>(most, 1))) {
             Outline outline = plain_outline(graph_, cores);
             outline.groups = groups;
             outline.segments.front().rounds = rounds;
-            if (auto made = candidate(std::move(outline))) uniform.push_back(std::move(*made));
+            auto made = candidate(std::move(outline));
+            if (!made) continue;
+            worse = lower(least, *made) ? 0 : worse + 1;
+            uniform.push_back(std::move(*made));
+            if (worse == kRoundPatience) break;
         }
         if (uniform.empty()) return std::nullopt;
         std::optional<Candidate> mixed;

@@ -29,6 +29,10 @@ double VisitCost::memory_cycles(uint64_t bytes) const {
            static_cast<double>(chip_.memory.usable_bytes_per_second()) * clock_;
 }
 
+double VisitCost::memory_latency() const {
+    return static_cast<double>(chip_.memory.latency_ps) / kPicoseconds * clock_;
+}
+
 double VisitCost::with_host(double cycles, double first, uint32_t rounds, uint32_t groups) const {
     if (host_bytes_ == 0) return cycles;
     const double latency = static_cast<double>(chip_.host.latency_ps) / kPicoseconds * clock_;

@@ -22,6 +22,7 @@ class VisitCost {
     /// them its first kernel, when it has to wait for what the host gives.
     double with_host(double cycles, double first, uint32_t rounds, uint32_t groups) const;
     double memory_cycles(uint64_t bytes) const;
+    double memory_latency() const;
 
   private:
     double of_visit(const Plan& plan, const Visit& visit) const;

@@ -94,6 +94,25 @@ TEST(ProductSearch, NeverFindsWorseOnALargerMachine) {
     EXPECT_GT(planned, 300);
 }
 
+/// What the search leaves out by its bound is no better than what it takes.
+TEST(ProductSearch, NoCandidateIsBetterThanTheOneThatItTakes) {
+    int compared = 0;
+    for (uint32_t seed = 0; seed < 150; ++seed) {
+        std::mt19937 random(seed);
+        auto chip = random_chip(random);
+        chip.unified_buffer_bytes >>= random() % 4;
+        const Product product = random_product(random, chip);
+        const auto best = product.plan(chip);
+        if (!best) continue;
+        for (int i = 0; i < 50; ++i, ++compared) {
+            const uint64_t candidate = random();
+            EXPECT_LE(score(*best), score(*product.plan(chip, candidate)) * (1 + 1e-9))
+                << "seed " << seed << ", candidate " << candidate;
+        }
+    }
+    EXPECT_GT(compared, 5000);
+}
+
 /// Every candidate keeps to the accumulators, the arrays and the room that it was given, and cuts
 /// its lines into chunks that follow one another.
 TEST(ProductSearch, FitsWhateverItTakes) {

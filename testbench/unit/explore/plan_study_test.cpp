@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the study of plans judges by: bounds, shares, orders, targets.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 
+#include "base/error.h"
 #include "benchmarks/efficiency.h"
 #include "benchmarks/plan/miss_cause.h"
 #include "benchmarks/plan/public_tables.h"
 #include "benchmarks/plan/setup.h"
+#include "benchmarks/plan/shortfalls.h"
 #include "benchmarks/plan/spread.h"
 #include "benchmarks/plan/target.h"
 #include "run/paths.h"
@@ -23,6 +29,77 @@ TEST(PlanStudy, ATargetIsMetUpToItsBound) {
     const Target most{"rise", 1.01, Target::Side::kAtMost, 1, " %", 2};
     EXPECT_EQ(least.line(), "good   share: 80.0 %, at least 80.0 %");
     EXPECT_EQ(most.line(), "MISSED rise: 1.01 %, at most 1.00 %");
+}
+
+/// A file of known shortfalls that lives as long as its test.
+class ShortfallsTest : public ::testing::Test {
+  protected:
+    ~ShortfallsTest() override { std::filesystem::remove(file_); }
+
+    Shortfalls read(const std::string& text, const std::string& form = "full") const {
+        std::ofstream(file_) << text;
+        return {file_, form};
+    }
+    static std::string entry(const std::string& figure, const std::string& cause = "why") {
+        return "full:\n  - target: share\n    figure: " + figure + "\n    cause: " + cause + "\n";
+    }
+    static Targets share(double figure) {
+        return {{"share", figure, Target::Side::kAtLeast, 80, " %"}};
+    }
+
+    const std::filesystem::path file_ =
+        std::filesystem::path(::testing::TempDir()) / fmt::format("shortfalls-{}.yaml", getpid());
+};
+
+TEST_F(ShortfallsTest, AMissedTargetNeedsAnEntryThatIsNoBetter) {
+    EXPECT_EQ(read("full: []").faults(share(80), true).size(), 0);
+    EXPECT_EQ(read("full: []").faults(share(79.96), true),
+              std::vector<std::string>{"MISSED share: 80.0 %, at least 80.0 %"});
+    EXPECT_EQ(read(entry("73.9 %")).faults(share(73.9), true).size(), 0);
+    EXPECT_EQ(read(entry("73.9 %")).faults(share(73.86), true).size(), 0) << "rounded to 73.9";
+    EXPECT_EQ(read(entry("73.9 %")).faults(share(73.84), true).size(), 1);
+    EXPECT_EQ(read(entry("73.9 %")).faults(share(79), true).size(), 0);
+    Targets rise = {{"rise", 2.0, Target::Side::kAtMost, 1, " %"}};
+    rise[0].name = "share";
+    EXPECT_EQ(read(entry("2.0 %")).faults(rise, true).size(), 0);
+    EXPECT_EQ(read(entry("1.9 %")).faults(rise, true).size(), 1);
+}
+
+TEST_F(ShortfallsTest, AnEntryThatIsNotNeededIsAFault) {
+    EXPECT_EQ(read(entry("73.9 %")).faults(share(80), true).size(), 1);
+    EXPECT_EQ(read(entry("73.9 %")).faults({}, true).size(), 1);
+    EXPECT_EQ(read(entry("73.9 %")).faults({}, false).size(), 0) << "a part of the study";
+    EXPECT_EQ(read(entry("73.9 %"), "reduced").faults({}, true).size(), 0);
+}
+
+TEST_F(ShortfallsTest, ATimeHasAnAllowanceInPlaceOfAnEntry) {
+    Target time{"planning", 14, Target::Side::kAtMost, 5, " ms", 2, "", 3};
+    EXPECT_FALSE(time.good());
+    EXPECT_EQ(read("full: []").faults({time}, true).size(), 0);
+    time.figure = 15.1;
+    EXPECT_EQ(read("full: []").faults({time}, true).size(), 1);
+    Shortfalls known = read("full: []");
+    known.update({time}, true);
+    EXPECT_EQ(Shortfalls(file_, "full").find("planning"), nullptr);
+}
+
+TEST_F(ShortfallsTest, AnUpdateKeepsCausesAndAsksForNewOnes) {
+    Targets targets = share(70.26);
+    targets.push_back({"it's rise", 3, Target::Side::kAtMost, 2, " %"});
+    read(entry("73.9 %") + "reduced:\n  - {target: other, figure: 1 %, cause: known}\n")
+        .update(targets, true);
+    const Shortfalls full(file_, "full"), reduced(file_, "reduced");
+    EXPECT_EQ(full.find("share")->figure, "70.3 %");
+    EXPECT_EQ(full.find("share")->cause, "why");
+    EXPECT_EQ(reduced.find("other")->cause, "known");
+    EXPECT_EQ(full.faults(targets, true),
+              std::vector<std::string>{"it's rise: its entry names no cause"});
+}
+
+TEST_F(ShortfallsTest, AMistakeInTheFileNamesItsPlace) {
+    for (const std::string text : {"full: 3", "whole: []", "full:\n  - {target: a, figure: 1}",
+                                   "full:\n  - {target: a, figure: much, cause: b}"})
+        EXPECT_THROW(read(text), UserError) << text;
 }
 
 TEST(PlanStudy, OrdersAreComparedByRank) {
