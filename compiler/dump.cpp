@@ -105,6 +105,10 @@ std::string plan_text(const Planned& planned) {
                             segment.rounds, segment.rounds == 1 ? "" : "s");
     text += fmt::format("predicted cycles {:.0f}\n",
                         predicted_cycles(planned.kernels, planned.chip, plan));
+    for (const Kernel& kernel : planned.kernels.kernels)
+        if (kernel.matmul() != nullptr && kernel.matmul()->packed_pixels > 1)
+            text += fmt::format("kernel #{}: {} pixels in a row, {}\n", kernel.index,
+                                kernel.matmul()->packed_pixels, WorkText{}(*kernel.matmul()));
     for (const auto& [k, round] : plan.visits)
         for (uint32_t c = 0; c < plan.cores; ++c) {
             const CorePlan& share = plan.kernels[k].share(c, round);

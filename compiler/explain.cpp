@@ -51,6 +51,7 @@ KernelExplanation explain(const Planned& planned, size_t k) {
     e.in = name_of(most->in);
     e.out = name_of(most->out);
     if (const MatmulWork* work = kernel.matmul()) {
+        e.pixels = work->packed_pixels;
         e.blocks = blocks_of(*most, *work, planned.chip);
         e.block_rows = most->dealing.block_rows;
         e.arrays = most->dealing.arrays;
@@ -60,7 +61,9 @@ KernelExplanation explain(const Planned& planned, size_t k) {
 
 std::string text_of(const KernelExplanation& e) {
     std::string text =
-        fmt::format("#{} {} '{}': {}", e.index, e.op, e.name, plural(e.cores, "core"));
+        fmt::format("#{} {} '{}': {}{}", e.index, e.op, e.name,
+                    e.pixels == 1 ? "" : fmt::format("packs {} pixels into a row, ", e.pixels),
+                    plural(e.cores, "core"));
     if (!e.split.empty()) text += fmt::format(" by {}", e.split);
     if (e.arrays != 0) text += fmt::format(" with {}", plural(e.arrays, "array"));
     if (e.rounds > 1) text += fmt::format(", {} rounds of", e.rounds);

@@ -19,6 +19,7 @@ struct KernelExplanation {
     std::string_view split;  ///< among them: lines, columns; empty: one core
     uint32_t arrays = 0;     ///< of a core, at most; 0: none
     uint32_t rounds = 1;     ///< in which the batch comes
+    uint32_t pixels = 1;     ///< of the tensors, packed into a row of the product
     uint64_t chunks = 0, blocks = 0;
     uint32_t block_rows = 0;   ///< at most
     std::string_view in, out;  ///< ways

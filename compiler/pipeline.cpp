@@ -9,6 +9,7 @@
 #include "compiler/emit/emitter.h"
 #include "compiler/graph/text.h"
 #include "compiler/lower/lower.h"
+#include "compiler/plan/packing.h"
 #include "compiler/sync/synchroniser.h"
 
 namespace tandem::compiler {
@@ -29,6 +30,7 @@ Planned plan_graph(const Graph& graph, const arch::ChipConfig& chip,
     how.cores = options.cores == 0 ? chip.cores : options.cores;
     how.use_cmem = options.use_cmem;
     how.memory_base = kStreamDataBase;
+    if (options.forced_packing) pack_all(planned.kernels, chip, how.cores, *options.forced_packing);
     planned.plan = options.outline
                        ? plan_of(planned.kernels, chip, how, options.outline(planned.kernels))
                        : make_plan(planned.kernels, chip, how);

@@ -39,6 +39,9 @@ struct CompileOptions {
     uint32_t rounds = 0;  ///< PlanOptions::rounds
     /// For tests: instead of the best schedule of a product this one, modulo their number.
     std::optional<uint64_t> forced{};
+    /// For tests: before anything is planned every product is packed in this one of its ways,
+    /// modulo their number.
+    std::optional<uint64_t> forced_packing{};
     /// For tests: instead of the outline that the search, or the rules, have.
     std::function<Outline(const KernelGraph&)> outline{};
     Dump dump;

@@ -62,6 +62,7 @@ void explain(const CompileArguments& a, const compiler::Planned& planned) {
                                      {"cores", k.cores},
                                      {"split", k.split},
                                      {"arrays", k.arrays},
+                                     {"pixels_per_row", k.pixels},
                                      {"chunks", k.chunks},
                                      {"blocks", k.blocks},
                                      {"block_rows", k.block_rows},

@@ -417,8 +417,8 @@ void MatmulEmitter::emit_matmul(const Block& block, uint64_t k_tile, uint32_t ad
     if (share_.paced) input_.need(read.end);
     for (uint32_t pass = 0; pass < work().passes; ++pass) {
         // Passes after the first one are the other half of wide activations: no further products.
-        m.n_len =
-            static_cast<uint16_t>(pass == 0 ? std::min(block.tile->n_len, group.useful_n) : 0);
+        m.n_len = static_cast<uint16_t>(
+            pass == 0 ? group.useful_columns(block.tile->n_start, block.tile->n_len) : 0);
         m.new_weights = pass == 0 && part.row == 0 && loads_tiles(block);
         m.accumulate = k_tile != 0 || pass != 0;
         Step step = core_.step(isa::Unit::kMxu, node(), block.array);

@@ -127,6 +127,7 @@ class MatmulEmitter {
     /// Of its first column in an output row.
     uint64_t channel_byte(const Block& block) const;
     bool follows(const Block& before, const Block& block) const;
+    bool lies_below(const Block& above, const Block& block) const;
     static Range rows_of(const Wave& wave);
 
     CoreEmitter& core_;

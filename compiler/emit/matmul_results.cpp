@@ -210,21 +210,25 @@ void MatmulEmitter::requantise(const Block& block, const Part& part) {
     for (uint32_t pass = 0; pass < work().passes; ++pass) core_.add(step);
 }
 
-/// Neighbouring column tiles of the same rows leave together.
+/// Neighbouring column tiles of the same rows leave together, and neighbouring rows of a tile.
 void MatmulEmitter::store(const Wave& wave) {
     const uint64_t row_bytes = core_.graph().values[kernel_.output].bytes / window().rows();
     for (size_t first = 0; first < wave.size();) {
         const Block& block = wave[first];
         size_t end = first + 1;
         while (end < wave.size() && follows(wave[end - 1], wave[end])) ++end;
+        const size_t planes = end - first;
+        uint64_t rows = block.rows;
+        for (; planes == 1 && end < wave.size() && lies_below(wave[end - 1], wave[end]); ++end)
+            rows += wave[end].rows;
         const uint64_t row = share_.chunks[block.chunk].lines.begin * window().out_w + block.row;
         Transfer out{kernel_.output,
                      row * row_bytes + channel_byte(block),
                      block.tile->n_len * work().out_element_bytes,
-                     block.rows,
+                     rows,
                      row_bytes,
                      static_cast<uint32_t>(block.place)};
-        out.planes = end - first;
+        out.planes = planes;
         out.plane_stride = out.bytes;
         store_rows(out);
         first = end;
@@ -241,6 +245,14 @@ bool MatmulEmitter::follows(const Block& before, const Block& block) const {
     return block.row == before.row && block.rows == before.rows &&
            block.tile->n_len == before.tile->n_len &&
            channel_byte(block) == channel_byte(before) + width;
+}
+
+/// So few stores that all are under way at a time are better begun early.
+bool MatmulEmitter::lies_below(const Block& above, const Block& block) const {
+    const bool many =
+        grid_of(share_, rows_of_chunk(block.chunk), chip_).waves() > chip_.dma.in_flight;
+    return share_.paced && many && block.tile_index == above.tile_index &&
+           block.row == above.row + above.rows;
 }
 
 }  // namespace tandem::compiler

@@ -34,8 +34,15 @@ struct MatmulGroup {
     uint32_t out_channel = 0;  ///< channel of column 0
     uint32_t k = 0;            ///< rows: kernel_h * kernel_w * channels
     uint32_t n = 0;            ///< columns: output channels
-    /// Columns to which one element of the reduction contributes: n, or the depth multiplier.
+    /// Columns to which one element of the reduction contributes: n, or less of block-diagonal
+    /// ones.
     uint32_t useful_n = 0;
+    /// What of useful_n is counted for some of the columns: for all of them together it is
+    /// useful_n.
+    uint32_t useful_columns(uint32_t first, uint32_t count) const {
+        const auto before = [&](uint64_t columns) { return columns * useful_n / n; };
+        return static_cast<uint32_t>(before(uint64_t{first} + count) - before(first));
+    }
     /// k x n elements of the array's type; empty: no data, or weights_per_image.
     std::vector<uint8_t> weights;
 };
@@ -57,6 +64,7 @@ struct MatmulWork {
     FloatDrain floats;               ///< of a bf16 array, or int32 sums
     uint32_t passes = 1;  ///< of the array; 2 for 16-bit activations on an 8-bit array, timing only
     std::vector<MatmulGroup> groups;
+    uint32_t packed_pixels = 1;  ///< of the tensors, side by side in a row (plan/packing.h)
     /// One group, whose weights are the kernel's second input: for each image its tiles, column
     /// tile by column tile. A chunk has rows of one image.
     bool weights_per_image = false;

@@ -62,16 +62,8 @@ class Sharing {
     void cut_columns(const Kernel& kernel, KernelPlan& plan) const {
         const MatmulWork* work = kernel.matmul();
         if (work == nullptr) return;
-        uint32_t next = 0;
-        for (uint32_t g = 0; g < work->groups.size(); ++g) {
-            const MatmulGroup& group = work->groups[g];
-            const auto k_tiles = static_cast<uint32_t>(base::divide_up(group.k, chip_.mxu.rows));
-            for (uint32_t n = 0; n < group.n; n += chip_.mxu.cols) {
-                plan.tiles.push_back({g, n, std::min(chip_.mxu.cols, group.n - n), next, k_tiles});
-                next += k_tiles;
-            }
-        }
-        plan.data_tiles = work->weights_per_image ? 0 : next;
+        plan.tiles = column_tiles(*work, chip_);
+        plan.data_tiles = work->weights_per_image ? 0 : tiles_of(plan);
     }
 
     /// Splitting lines, every core fetches all weights; splitting columns, it reads all lines.
@@ -158,6 +150,20 @@ uint64_t samples_of(const KernelGraph& graph) {
         if (output_of_lines(kernel, graph, {lines, 2 * lines}) != Range{bytes, 2 * bytes}) return 1;
     }
     return samples;
+}
+
+std::vector<ColumnTile> column_tiles(const MatmulWork& work, const arch::ChipConfig& chip) {
+    std::vector<ColumnTile> tiles;
+    uint32_t next = 0;
+    for (uint32_t g = 0; g < work.groups.size(); ++g) {
+        const MatmulGroup& group = work.groups[g];
+        const auto k_tiles = static_cast<uint32_t>(base::divide_up(group.k, chip.mxu.rows));
+        for (uint32_t n = 0; n < group.n; n += chip.mxu.cols) {
+            tiles.push_back({g, n, std::min(chip.mxu.cols, group.n - n), next, k_tiles});
+            next += k_tiles;
+        }
+    }
+    return tiles;
 }
 
 void share_out(const KernelGraph& graph, const arch::ChipConfig& chip, const Outline& outline,

@@ -27,6 +27,9 @@ Outline plain_outline(const KernelGraph& graph, uint32_t cores);
 /// evenly into them, and no kernel mixes them. 1: it cannot be split.
 uint64_t samples_of(const KernelGraph& graph);
 
+/// The columns of a product, one weight tile wide each.
+std::vector<ColumnTile> column_tiles(const MatmulWork& work, const arch::ChipConfig& chip);
+
 /// Shares, columns, segments and visits of an empty plan.
 void share_out(const KernelGraph& graph, const arch::ChipConfig& chip, const Outline& outline,
                Plan& plan);

@@ -10,7 +10,9 @@
 #include "compiler/plan/buffer.h"
 #include "compiler/plan/memory_layout.h"
 #include "compiler/plan/outline.h"
+#include "compiler/plan/packing.h"
 #include "compiler/plan/pieces.h"
+#include "compiler/plan/product_search.h"
 #include "compiler/plan/search.h"
 #include "compiler/plan/tensor_sizes.h"
 
@@ -423,9 +425,13 @@ Plan plan_of(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanO
     return Planner(graph, chip, options, outline).run();
 }
 
-Plan make_plan(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options) {
-    if (options.mode == PlanMode::kSearch) return search_plan(graph, chip, options);
-    return plan_of(graph, chip, options, plain_outline(graph, options.cores));
+Plan make_plan(KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options) {
+    if (options.mode == PlanMode::kRules)
+        return plan_of(graph, chip, options, plain_outline(graph, options.cores));
+    ProductMemo memo;
+    PlanOptions how = options;
+    how.memo = &memo;
+    return pack_narrow(graph, chip, how, search_plan(graph, chip, how));
 }
 
 }  // namespace tandem::compiler

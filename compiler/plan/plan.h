@@ -120,8 +120,9 @@ struct PlanOptions {
     std::optional<uint64_t> forced{};
 };
 
-/// Throws UserError naming the kernel, what it needs and what there is.
-Plan make_plan(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options);
+/// Of a search products may become packed ones (packing.h). Throws UserError naming the kernel,
+/// what it needs and what there is.
+Plan make_plan(KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options);
 
 /// Rows of the accumulators that a block may take, so that one is drained while the next is filled.
 inline uint32_t half_accumulators(const arch::ChipConfig& chip) {

@@ -146,7 +146,8 @@ double ProductCost::cycles(const ProductSchedule& s) const {
             s.rest_blocks, one_tile && s.arrays % rest == 0,
             static_cast<double>(divide_up(rest * s.rest_blocks, s.arrays)));
     // The sequencer waits once for each wave but the last two.
-    if (waves_leave && sync_ > 0) busy = std::max(busy, (waves - 2) * (sync_ + kHandOver));
+    if (waves_leave && sync_ > 0)
+        busy = std::max(busy, (waves - 2 / chunks) * (sync_ + kHandOver));
     if (s.out == Way::kChunks && sync_ > 0)
         busy = std::max(busy + std::max(late, 0.0), drains + sync_);
 
@@ -195,15 +196,13 @@ double ProductCost::cycles(const ProductSchedule& s) const {
     // bytes that memory moves. With a synchronisation in front those of two waves leave together.
     double behind = 0;
     if (waves_leave)
-        behind = (sync_ > 0 ? std::min(waves, 2.0) : 1.0) * last_block * last_arrays *
-                 static_cast<double>(shape_.widest_tile * shape_.out_element_bytes) /
-                 bytes_per_cycle_;
+        behind = (sync_ > 0 ? std::min(1.0, 2 / waves) : 1 / waves) * out_bytes / bytes_per_cycle_;
     if (s.out == Way::kChunks) behind = out_bytes / bytes_per_cycle_;
     if (s.out != Way::kStays) behind += sync_ + latency_;
     // Behind the last chunk comes none.
     const double comes = s.in == Way::kChunks ? 0 : input, come = s.chunks == 1 ? begin : 0;
-    const double last = std::max({busy + behind, memory(comes + out_bytes, come),
-                                  memory(comes, come) + last_tile + behind});
+    const double last = std::max(
+        {busy + behind, memory(comes + out_bytes, come), memory(comes, come) + last_tile + behind});
     const double stalls = stall > 0 ? stall / bytes_per_cycle_ + latency_ + array_latency_ : 0;
 
     // All rows are wanted with the first columns, whose waves may not take as long as the input.

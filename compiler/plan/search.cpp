@@ -36,10 +36,10 @@ class Search {
   public:
     Search(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options)
         : graph_(graph), chip_(chip), options_(options), cost_(graph, chip) {
-        options_.memo = &memo_;
+        if (options_.memo == nullptr) options_.memo = &memo_;
     }
 
-    Plan run() {
+    SearchedPlan run() {
         if (!graph_.chained) return independent();
         std::optional<Candidate> best;
         for (const uint32_t cores : core_counts()) {
@@ -47,14 +47,18 @@ class Search {
             if (found && (!best || found->cycles < best->cycles * (1 - kMargin)))
                 best = std::move(found);
         }
-        if (!best) return plan_of(graph_, chip_, options_, plain_outline(graph_, options_.cores));
+        if (!best) return planned(plain_outline(graph_, options_.cores));
         if (std::optional<Candidate> mixed = with_mixed_cores();
             mixed && mixed->cycles < best->cycles * (1 - kMargin))
             best = std::move(mixed);
-        return std::move(best->plan);
+        return {std::move(best->outline), std::move(best->plan)};
     }
 
   private:
+    SearchedPlan planned(const Outline& outline) const {
+        return {outline, plan_of(graph_, chip_, options_, outline)};
+    }
+
     /// 1, 2, 4, ... and all.
     std::vector<uint32_t> core_counts() const {
         std::vector<uint32_t> counts;
@@ -77,8 +81,9 @@ class Search {
 
     // ---- kernels that have nothing to do with one another
 
-    /// Each with the cores that are best for it. Cores that share nothing but memory need no margin.
-    Plan independent() const {
+    /// Each with the cores that are best for it. Cores that share nothing but memory need no
+    /// margin.
+    SearchedPlan independent() const {
         std::optional<Candidate> best;
         bool mixed = false;
         for (const uint32_t cores : core_counts()) {
@@ -95,9 +100,8 @@ class Search {
                     mixed = true;
                 }
         }
-        if (best && !mixed) return std::move(best->plan);
-        return plan_of(graph_, chip_, options_,
-                       best ? best->outline : plain_outline(graph_, options_.cores));
+        if (best && !mixed) return {std::move(best->outline), std::move(best->plan)};
+        return planned(best ? best->outline : plain_outline(graph_, options_.cores));
     }
 
     // ---- networks
@@ -198,8 +202,8 @@ class Search {
 
 }  // namespace
 
-Plan search_plan(const KernelGraph& graph, const arch::ChipConfig& chip,
-                 const PlanOptions& options) {
+SearchedPlan search_plan(const KernelGraph& graph, const arch::ChipConfig& chip,
+                         const PlanOptions& options) {
     return Search(graph, chip, options).run();
 }
 

@@ -3,13 +3,18 @@
 // through the room that it is given is searched kernel by kernel (product_search.h).
 #pragma once
 
-#include "compiler/plan/plan.h"
+#include "compiler/plan/outline.h"
 
 namespace tandem::compiler {
 
+struct SearchedPlan {
+    Outline outline;
+    Plan plan;
+};
+
 /// The plan of the least predicted cycles. Throws UserError for a graph of which no plan fits.
-Plan search_plan(const KernelGraph& graph, const arch::ChipConfig& chip,
-                 const PlanOptions& options);
+SearchedPlan search_plan(const KernelGraph& graph, const arch::ChipConfig& chip,
+                         const PlanOptions& options);
 
 /// Cycles that the closed form predicts for a plan, launches, synchronisation and the host's input
 /// included.

@@ -60,6 +60,7 @@ void choose_plan(Random& r, uint32_t seed, std::mt19937& random) {
     const uint32_t way = seed % 6;
     if (way == 1) options.plan = compiler::PlanMode::kRules;
     if (way == 2 || way == 4) options.forced = random();
+    if (way != 1 && seed % 4 == 0) options.forced_packing = seed / 4;
     if (way < 3) return;
     // Enough samples that all cores have several.
     const uint32_t more = 1 + static_cast<uint32_t>(random() % 6);

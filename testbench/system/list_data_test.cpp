@@ -37,6 +37,13 @@ class ListDataTest : public CommandLineTest {
                    "set, w, h, c, n, k, filter_w, filter_h, pad_w, pad_h, stride_w, stride_h\n"
                    "s, 11, 9, 5, 2, 13, 3, 5, 1, 2, 2, 1\n"
                    "s, 7, 7, 16, 3, 20, 1, 1, 0, 0, 1, 1\n");
+        // Pixels of the first two are packed into rows.
+        write_text(folder_ / "pointwise.csv",
+                   "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, "
+                   "Num Filter, Strides,\n"
+                   "squeeze, 24, 24, 1, 1, 5, 4, 1,\n"
+                   "expand, 24, 24, 1, 1, 4, 8, 1,\n"
+                   "wide, 24, 24, 1, 1, 8, 16, 1,\n");
         // Time steps, and pointwise work beside the products.
         write_text(folder_ / "recurrent.csv",
                    "set, hidden, batch, timesteps, cell\n"
@@ -100,6 +107,7 @@ constexpr int kProducts = 20 * 8 + 5 * 17 + 33 * 70;
 /// conv1, in front of the edge, and fc.
 constexpr int kChain = 10 * 10 * 12 + 30;
 constexpr int kDepthwise = 4 * 4 * 9;
+constexpr int kPointwise = 24 * 24 * 16;
 constexpr int kPadded = 2 * 13 * 9 * 6 + 3 * 20 * 7 * 7;
 constexpr int kRecurrent = 5 * (4 * 24 + 24) + 2 * (17 + 17);
 /// Of `mid`, `other[0]`, `other[1]` and the end, three samples.
@@ -125,6 +133,19 @@ TEST_F(ListDataTest, Int8ListsOnManyArraysAndCores) {
         expect_right("padded.csv", chip, kPadded);
         expect_right("recurrent.csv", chip, kRecurrent);
         expect_right("mixed.yaml", chip, kMixed);
+    }
+}
+
+TEST_F(ListDataTest, PackedPixels) {
+    for (const std::string chip :
+         {"test_16x16", "test_16x16 --set mxu.count=3", "test_16x16 --set cores=2"}) {
+        const auto plan = run("compile pointwise.csv --explain --chip " + chip);
+        EXPECT_NE(plan.output.find("'squeeze': packs 3 pixels into a row"), std::string::npos)
+            << plan.output;
+        EXPECT_NE(plan.output.find("'expand': packs 2 pixels into a row"), std::string::npos)
+            << plan.output;
+        EXPECT_EQ(plan.output.find("'wide': packs"), std::string::npos) << plan.output;
+        expect_right("pointwise.csv", chip, kPointwise);
     }
 }
 
