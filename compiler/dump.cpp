@@ -96,8 +96,10 @@ std::string plan_text(const Planned& planned) {
     for (size_t v = 0; v < plan.values.size(); ++v) {
         const ValuePlan& value = plan.values[v];
         text += fmt::format("value %{} {}\n", v,
-                            value.resident ? fmt::format("in the buffer at {}", value.address)
-                                           : fmt::format("in memory at {}", value.memory_offset));
+                            value.resident
+                                ? fmt::format("in the buffer at {}", value.address)
+                                : fmt::format("in {} at {}", value.in_cmem ? "CMEM" : "memory",
+                                              value.memory_offset));
     }
     if (plan.groups > 1) text += fmt::format("{} groups of samples, each:\n", plan.groups);
     for (const Segment& segment : plan.segments)

@@ -50,6 +50,10 @@ KernelExplanation explain(const Planned& planned, size_t k) {
     e.chunks = most->chunks.size();
     e.in = name_of(most->in);
     e.out = name_of(most->out);
+    e.gathers = most->gathers;
+    e.in_cmem = std::ranges::any_of(
+        kernel.operands(), [&](const ValueId id) { return planned.plan.values[id].in_cmem; });
+    e.out_cmem = planned.plan.values[kernel.output].in_cmem;
     if (const MatmulWork* work = kernel.matmul()) {
         e.pixels = work->packed_pixels;
         e.blocks = blocks_of(*most, *work, planned.chip);
@@ -71,7 +75,9 @@ std::string text_of(const KernelExplanation& e) {
     if (e.blocks != 0)
         text +=
             fmt::format(", {} of up to {}", plural(e.blocks, "block"), plural(e.block_rows, "row"));
-    text += fmt::format(", in {}, out {}; ", e.in, e.out);
+    text +=
+        fmt::format(", in {}{}{}, out {}{}; ", e.in, e.gathers ? " of pixels that are read" : "",
+                    e.in_cmem ? " from CMEM" : "", e.out, e.out_cmem ? " to CMEM" : "");
     if (e.cycles != 0) text += fmt::format("{:.0f} cycles expected, ", std::ceil(e.cycles));
     return text +
            fmt::format("at least {:.0f} for {}\n", std::ceil(e.bounds.cycles()), e.bounds.name());

@@ -21,9 +21,11 @@ struct KernelExplanation {
     uint32_t rounds = 1;     ///< in which the batch comes
     uint32_t pixels = 1;     ///< of the tensors, packed into a row of the product
     uint64_t chunks = 0, blocks = 0;
-    uint32_t block_rows = 0;   ///< at most
-    std::string_view in, out;  ///< ways
-    double cycles = 0;         ///< that the closed form predicts, all rounds; 0: it was not asked
+    uint32_t block_rows = 0;                 ///< at most
+    std::string_view in, out;                ///< ways
+    bool gathers = false;                    ///< only pixels that are read come
+    bool in_cmem = false, out_cmem = false;  ///< go through CMEM, not device memory
+    double cycles = 0;  ///< that the closed form predicts, all rounds; 0: it was not asked
     Bounds bounds;
 };
 

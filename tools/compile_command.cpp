@@ -68,6 +68,9 @@ void explain(const CompileArguments& a, const compiler::Planned& planned) {
                                      {"block_rows", k.block_rows},
                                      {"in", k.in},
                                      {"out", k.out},
+                                     {"gathers", k.gathers},
+                                     {"in_cmem", k.in_cmem},
+                                     {"out_cmem", k.out_cmem},
                                      {"bound", k.bounds.name()},
                                      {"bound_cycles", std::ceil(k.bounds.cycles())}});
     run::write_report(a.json, report);

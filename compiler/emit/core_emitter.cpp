@@ -17,7 +17,7 @@ constexpr uint8_t kDataBase = 1, kInputBase = 2, kOutputBase = 3;
 /// more than a fifth of its time.
 constexpr uint64_t kPieceBytes = 64 * 1024, kPieceLatencies = 4, kMostPieces = 16;
 
-constexpr uint64_t kMostRows = 65535;              ///< of a transfer
+constexpr uint64_t kMostRows = 65535;              ///< of a transfer, and most planes
 constexpr uint64_t kRunLimit = uint64_t{1} << 31;  ///< bytes of a transfer
 constexpr uint64_t kOffsetBits = 32;
 
@@ -116,8 +116,12 @@ CoreEmitter::Far CoreEmitter::far(const Transfer& t, bool writes) const {
     // Bands of columns go for their rows as a whole: who reads one of these rows waits for all of
     // its bands, and the bands of a row, however many, are one piece for the synchroniser.
     const uint64_t begin = t.rows > 1 ? first - t.offset % t.stride : first;
-    const uint64_t end = t.rows > 1 ? begin + t.rows * t.stride : first + t.bytes;
-    return {first, false, Access{{Space::Kind::kMemory, 0, 0}, begin, end, writes, writes}};
+    const uint64_t plane = t.rows > 1 ? begin + t.rows * t.stride : first + t.bytes;
+    // Neighbouring bands are the planes of what is stored; of what is gathered they are lines.
+    const uint64_t end = std::min(plane + (writes ? 0 : (t.planes - 1) * t.plane_stride),
+                                  plan.memory_offset + value.bytes);
+    return {first, false,
+            Access{{Space::Kind::kMemory, 0, 0}, begin, end, writes, writes && !plan.shares_place}};
 }
 
 /// An application may say how many bytes come from the host and go there.
@@ -144,7 +148,8 @@ void CoreEmitter::store(const Transfer& t, int32_t node) {
 void CoreEmitter::transfer(const Transfer& t, bool in, int32_t node) {
     if (t.bytes == 0 || t.rows == 0) return;
     if (t.planes > 1) {
-        if (t.rows <= kMostRows && t.bytes * t.rows * t.planes <= kRunLimit)
+        if (t.rows <= kMostRows && t.planes <= kMostRows &&
+            t.bytes * t.rows * t.planes <= kRunLimit)
             return move(t, in, node);
         for (uint64_t plane = 0; plane < t.planes; ++plane) {
             Transfer one = t;
@@ -194,17 +199,20 @@ void CoreEmitter::move(const Transfer& t, bool in, int32_t node) {
     add(moving);
 }
 
-double CoreEmitter::bytes_under_way(bool host) const {
-    const double latency =
-        static_cast<double>(host ? chip_.host.latency_ps : chip_.memory.latency_ps) * 1e-12;
-    const auto bandwidth =
-        static_cast<double>(host ? chip_.host.bytes_per_second : chip_.memory.bytes_per_second);
-    return latency * bandwidth * kPieceLatencies;
+double CoreEmitter::bytes_under_way(ValueId id, bool host) const {
+    const bool cmem = plan_.values[id].in_cmem;
+    const uint64_t latency = host   ? chip_.host.latency_ps
+                             : cmem ? chip_.cmem.latency_ps
+                                    : chip_.memory.latency_ps;
+    const uint64_t bandwidth = host   ? chip_.host.bytes_per_second
+                               : cmem ? chip_.cmem.bytes_per_second
+                                      : chip_.memory.bytes_per_second;
+    return static_cast<double>(latency) * 1e-12 * static_cast<double>(bandwidth) * kPieceLatencies;
 }
 
-uint64_t CoreEmitter::pieces_of(uint64_t bytes, bool host) const {
+uint64_t CoreEmitter::pieces_of(uint64_t bytes, ValueId id, bool host) const {
     const uint64_t least =
-        std::max<uint64_t>(kPieceBytes, static_cast<uint64_t>(bytes_under_way(host)));
+        std::max<uint64_t>(kPieceBytes, static_cast<uint64_t>(bytes_under_way(id, host)));
     return std::clamp<uint64_t>(bytes / least, 1, kMostPieces);
 }
 
@@ -213,14 +221,14 @@ uint64_t CoreEmitter::piece_bytes(ValueId id) const {
     const bool host = (value.is_input || value.is_output) && value.home == Memory::kHost;
     // So many that the far side's latency is hidden behind the others that are under way.
     return std::max(kPieceBytes,
-                    static_cast<uint64_t>(bytes_under_way(host) / chip_.dma.in_flight));
+                    static_cast<uint64_t>(bytes_under_way(id, host) / chip_.dma.in_flight));
 }
 
 void CoreEmitter::load_in_pieces(ValueId value, const Range& range, uint32_t address,
                                  int32_t node) {
     if (range.empty()) return;
     const bool host = graph_.values[value].is_input && graph_.values[value].home == Memory::kHost;
-    uint64_t pieces = pieces_of(range.size(), host);
+    uint64_t pieces = pieces_of(range.size(), value, host);
     // Two rounds of an input may be asked for at once: both have to have room in the engine's
     // queue, or nothing behind them is issued.
     if (plan_.values[value].places > 1)
@@ -237,7 +245,7 @@ void CoreEmitter::store_in_pieces(ValueId value, const Range& range, uint32_t ad
                                   int32_t node) {
     if (range.empty()) return;
     const bool host = graph_.values[value].home == Memory::kHost && graph_.values[value].is_output;
-    const uint64_t pieces = pieces_of(range.size(), host);
+    const uint64_t pieces = pieces_of(range.size(), value, host);
     for (uint64_t i = 0; i < pieces; ++i) {
         const uint64_t at = base::part_begin(range.size(), pieces, i);
         store({value, range.begin + at, base::part(range.size(), pieces, i), 1, 0,

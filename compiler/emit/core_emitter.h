@@ -126,9 +126,9 @@ class CoreEmitter {
     void load_round(ValueId value, int32_t node);
     void load_params_until(size_t kernel);
     void load_params(uint64_t offset, uint64_t bytes, uint32_t address, int32_t node);
-    uint64_t pieces_of(uint64_t bytes, bool host) const;
-    /// That pass while kPieceLatencies of memory, or of the host, pass.
-    double bytes_under_way(bool host) const;
+    uint64_t pieces_of(uint64_t bytes, ValueId value, bool host) const;
+    /// That pass while kPieceLatencies of the value's memory, or of the host, pass.
+    double bytes_under_way(ValueId value, bool host) const;
     uint64_t stated_bytes(ValueId value, uint64_t bytes) const;
 
     const KernelGraph& graph_;

@@ -4,8 +4,16 @@
 #include <algorithm>
 
 #include "base/divide.h"
+#include "compiler/emit/gather.h"
 
 namespace tandem::compiler {
+
+InputQueue::InputQueue(CoreEmitter& core, ValueId value, int32_t node, const ImageWindow* images)
+    : core_(core), value_(value), node_(node), piece_bytes_(core.piece_bytes(value)) {
+    if (images == nullptr) return;
+    images_ = *images;
+    unit_ = images->gathered().in_line_bytes();
+}
 
 void InputQueue::add(const Range& bytes, uint32_t address) {
     if (bytes.empty()) return;
@@ -15,10 +23,11 @@ void InputQueue::add(const Range& bytes, uint32_t address) {
     }
     if (pieces_.empty() || address != pieces_.back().address + pieces_.back().bytes.size())
         last_run_ = pieces_.size();
-    const uint64_t count = base::divide_up(bytes.size(), piece_bytes_);
+    const uint64_t units = bytes.size() / unit_;
+    const uint64_t count = std::min(units, base::divide_up(bytes.size(), piece_bytes_));
     for (uint64_t i = 0; i < count; ++i) {
-        const uint64_t at = base::part_begin(bytes.size(), count, i);
-        const uint64_t end = base::part_begin(bytes.size(), count, i + 1);
+        const uint64_t at = base::part_begin(units, count, i) * unit_;
+        const uint64_t end = base::part_begin(units, count, i + 1) * unit_;
         pieces_.push_back({{bytes.begin + at, bytes.begin + end}, address + at});
     }
 }
@@ -39,11 +48,21 @@ size_t InputQueue::end_of(uint64_t end_address) const {
 void InputQueue::load_until(size_t end) {
     for (; next_ < end; ++next_) {
         const Piece& piece = pieces_[next_];
-        core_.load({value_, piece.bytes.begin, piece.bytes.size(), 1, 0,
-                    static_cast<uint32_t>(piece.address)},
-                   node_);
+        load(piece);
         last_ = core_.buffer(piece.address, piece.bytes.size());
     }
+}
+
+void InputQueue::load(const Piece& piece) {
+    const auto address = static_cast<uint32_t>(piece.address);
+    if (!images_) {
+        core_.load({value_, piece.bytes.begin, piece.bytes.size(), 1, 0, address}, node_);
+        return;
+    }
+    const uint64_t pixel = images_->pixel_bytes();
+    const Range pixels{piece.bytes.begin / pixel, piece.bytes.end / pixel};
+    for (const Transfer& part : gathered(value_, {*images_, pixels, 0, pixel, address}))
+        core_.load(part, node_);
 }
 
 void InputQueue::need(uint64_t end_address) { load_until(end_of(end_address)); }

@@ -12,10 +12,11 @@ namespace tandem::compiler {
 
 class InputQueue {
   public:
-    InputQueue(CoreEmitter& core, ValueId value, int32_t node)
-        : core_(core), value_(value), node_(node), piece_bytes_(core.piece_bytes(value)) {}
+    /// `images`: which are gathered; null: the value comes as it is.
+    InputQueue(CoreEmitter& core, ValueId value, int32_t node, const ImageWindow* images);
 
-    /// Bytes of the value to an address; those behind all that are there.
+    /// Bytes of the value, of its gathered images whole lines, to an address; those behind all that
+    /// are there.
     void add(const Range& bytes, uint32_t address);
     /// What has been added belongs to the chunk that begins, the last `ascending` bytes of it in
     /// the order of their addresses; what is added from now on to the one behind it.
@@ -39,11 +40,14 @@ class InputQueue {
     /// Behind the last piece that has to be there.
     size_t end_of(uint64_t end_address) const;
     void load_until(size_t end);
+    void load(const Piece& piece);
 
     CoreEmitter& core_;
     const ValueId value_;
     const int32_t node_;
     const uint64_t piece_bytes_;
+    std::optional<ImageWindow> images_;
+    uint64_t unit_ = 1;  ///< bytes that are not parted
     std::vector<Piece> pieces_;
     size_t next_ = 0, own_end_ = 0;
     size_t last_run_ = 0, own_last_run_ = 0;  ///< where the addresses begin to ascend

@@ -31,7 +31,8 @@ MatmulEmitter::MatmulEmitter(CoreEmitter& core, const Visit& visit)
       plan_(core.plan().kernels[visit.kernel]),
       share_(core.share(visit)),
       chip_(core.chip()),
-      input_(core, kernel_.inputs[0], node()) {}
+      window_(share_.gathers ? work().window.gathered() : work().window),
+      input_(core, kernel_.inputs[0], node(), share_.gathers ? &work().window : nullptr) {}
 
 void MatmulEmitter::fetch_first_wave(CoreEmitter& core, const Visit& visit) {
     if (core.kernel(visit.kernel).matmul() == nullptr || core.fetched_ahead == visit) return;
@@ -86,6 +87,12 @@ void MatmulEmitter::load_chunk(size_t chunk) {
 /// first ones of the first place, the last ones of the second.
 uint64_t MatmulEmitter::early_bytes() const { return std::min(share_.in_step, share_.in_piece); }
 
+/// Of a second place. What is gathered comes in whole lines; a piece has room for somewhat more.
+uint64_t MatmulEmitter::late_bytes() const {
+    const uint64_t late = share_.in_piece - early_bytes();
+    return share_.gathers ? late - late % window().in_line_bytes() : late;
+}
+
 void MatmulEmitter::queue_early(size_t chunk) {
     if (chunk >= share_.chunks.size()) return;
     const Range all = share_.chunks[chunk].input;
@@ -94,7 +101,7 @@ void MatmulEmitter::queue_early(size_t chunk) {
         input_.add({all.begin, std::min(all.end, all.begin + early)}, place_of_chunk(chunk));
     } else {
         // Behind the first place.
-        const uint64_t late = std::min(all.size(), share_.in_piece - early);
+        const uint64_t late = std::min(all.size(), late_bytes());
         input_.add({all.begin + late, all.end},
                    static_cast<uint32_t>(place_of_chunk(chunk) + late));
     }
@@ -115,7 +122,7 @@ void MatmulEmitter::queue_chunk() {
             input_.add({all.begin + early, all.end},
                        static_cast<uint32_t>(place_of_chunk(chunk_) + early));
         } else {
-            const uint64_t late = std::min(all.size(), share_.in_piece - early_bytes());
+            const uint64_t late = std::min(all.size(), late_bytes());
             input_.add({all.begin, all.begin + late}, place_of_chunk(chunk_));
         }
         input_.begin_chunk();

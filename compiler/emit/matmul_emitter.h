@@ -52,7 +52,8 @@ class MatmulEmitter {
     };
 
     const MatmulWork& work() const { return *kernel_.matmul(); }
-    const ImageWindow& window() const { return work().window; }
+    /// Through which the input is read as it lies in the buffer.
+    const ImageWindow& window() const { return window_; }
     int32_t node() const { return static_cast<int32_t>(visit_.kernel); }
     uint64_t element_bytes() const { return window().element_bytes; }
     const Chunk& chunk() const { return share_.chunks[chunk_]; }
@@ -68,6 +69,7 @@ class MatmulEmitter {
     void queue_chunk();
     void queue_early(size_t chunk);
     uint64_t early_bytes() const;
+    uint64_t late_bytes() const;
     bool loads_tiles(const Block& block) const;
     /// K tiles first to end - 1 of every block.
     void fetch(const Wave& wave, uint64_t first, uint64_t end);
@@ -136,6 +138,7 @@ class MatmulEmitter {
     const KernelPlan& plan_;
     const CorePlan& share_;
     const arch::ChipConfig& chip_;
+    const ImageWindow window_;
     size_t chunk_ = 0;
     uint64_t wave_ = 0;
     uint64_t waves_done_ = 0;  ///< of all chunks

@@ -4,6 +4,7 @@
 
 #include "arch/geometry.h"
 #include "base/divide.h"
+#include "compiler/emit/gather.h"
 #include "compiler/emit/matmul_emitter.h"
 #include "compiler/lower/fit.h"
 
@@ -45,15 +46,17 @@ void MatmulEmitter::load_slice(uint64_t slice) {
     if (wave >= grid().waves()) return;
     const Range rows = rows_of(wave_at(wave));
     const uint64_t row_bytes = window().pixel_bytes(), of_wave = slice % slices_of_wave();
-    Transfer t{
-        kernel_.inputs[0],
-        (chunk().lines.begin * window().out_w + rows.begin) * row_bytes +
-            of_wave * share_.slice_tiles * chip_.row_bytes(),
-        slice_elements(of_wave) * element_bytes(),
-        rows.size(),
-        row_bytes,
-        static_cast<uint32_t>(share_.in_area + slice % share_.slice_places * share_.in_piece)};
-    core_.load(t, node());
+    const uint64_t first = chunk().lines.begin * window().out_w + rows.begin;
+    const uint64_t offset = of_wave * share_.slice_tiles * chip_.row_bytes();
+    const uint64_t bytes = slice_elements(of_wave) * element_bytes();
+    const auto address =
+        static_cast<uint32_t>(share_.in_area + slice % share_.slice_places * share_.in_piece);
+    if (!share_.gathers)
+        return core_.load(
+            {kernel_.inputs[0], first * row_bytes + offset, bytes, rows.size(), row_bytes, address},
+            node());
+    const Gather gather{work().window, {first, first + rows.size()}, offset, bytes, address};
+    for (const Transfer& part : gathered(kernel_.inputs[0], gather)) core_.load(part, node());
 }
 
 /// The rows of a slice stand in the buffer one behind the other.

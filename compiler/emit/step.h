@@ -34,7 +34,7 @@ struct Access {
     uint64_t begin = 0, end = 0;
     bool writes = false;
     /// The writers of a value in memory touch different bytes of rows that they share: they need no
-    /// order among themselves.
+    /// order among themselves. Not of a place that several values have in turns.
     bool shared = false;
     /// Of a read that only waits: who writes there later does not wait for it.
     bool fleeting = false;

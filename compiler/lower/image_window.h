@@ -32,6 +32,22 @@ struct ImageWindow {
         return kernel_h == 1 && kernel_w == 1 && stride_h == 1 && stride_w == 1 && pad_top == 0 &&
                pad_left == 0 && in_h == out_h && in_w == out_w;
     }
+
+    /// Windows of one tap that move by more: of the lines (pixels of a line) every stride-th one is
+    /// read.
+    bool skips_lines() const {
+        return kernel_h == 1 && stride_h > 1 && pad_top == 0 && (out_h - 1) * stride_h < in_h;
+    }
+    bool skips_pixels() const {
+        return kernel_w == 1 && stride_w > 1 && pad_left == 0 && (out_w - 1) * stride_w < in_w;
+    }
+    /// The same work on images without what is skipped.
+    ImageWindow gathered() const {
+        ImageWindow dense = *this;
+        if (skips_lines()) dense.in_h = out_h, dense.stride_h = 1;
+        if (skips_pixels()) dense.in_w = out_w, dense.stride_w = 1;
+        return dense;
+    }
 };
 
 }  // namespace tandem::compiler

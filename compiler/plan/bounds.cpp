@@ -126,6 +126,7 @@ class KernelBounds {
         const double bytes = number(bytes_read(id));
         if (!value.is_input || value.home != Memory::kHost) {
             (plan_.values[id].resident ? loaded_bytes_ : input_bytes_) += bytes;
+            if (plan_.values[id].in_cmem) cmem_input_bytes_ += bytes;
             return;
         }
         const double moved =
@@ -156,21 +157,35 @@ class KernelBounds {
         bounds_.compulsory += static_cast<uint64_t>(once * scale);
     }
 
-    /// Weights in CMEM and activations do not share a memory.
-    bool weights_apart() const { return plan_.weights_in_cmem && !per_image(); }
+    bool weights_in_cmem() const { return plan_.weights_in_cmem && !per_image(); }
+    bool output_in_cmem() const { return plan_.values[kernel_.output].in_cmem; }
+    /// Weights and the input of a product do not share a memory.
+    bool weights_apart() const {
+        return weights_in_cmem() != plan_.values[kernel_.inputs[0]].in_cmem;
+    }
     bool per_image() const {
         return kernel_.matmul() != nullptr && kernel_.matmul()->weights_per_image;
+    }
+
+    /// What of the input comes from CMEM: of a product, all or none.
+    double cmem_input(const LeastBytes& least) const {
+        if (cmem_input_bytes_ == input_bytes_) return least.input;
+        return bytes_of_repetitions(cmem_input_bytes_, repeat(), buffers());
     }
 
     void add_memory(const LeastBytes& least) {
         const double weight_bytes = least.fetches * number(chip_.tile_bytes());
         const double activation_bytes = least.input + loaded_bytes_ + output_bytes_;
         const uint64_t memory = chip_.memory.usable_bytes_per_second();
-        bounds_.activations = cycles(activation_bytes, memory);
+        const double cmem_bytes = cmem_input(least) + (output_in_cmem() ? output_bytes_ : 0);
+        const double of_memory = cycles(activation_bytes - cmem_bytes, memory);
+        const double of_cmem =
+            cmem_bytes == 0 ? 0 : cycles(cmem_bytes, chip_.cmem.bytes_per_second);
+        bounds_.activations = std::max(of_memory, of_cmem);
         bounds_.weights =
-            cycles(weight_bytes, weights_apart() ? chip_.cmem.bytes_per_second : memory);
-        bounds_.device_memory = bounds_.activations + (weights_apart() ? 0 : bounds_.weights);
-        bounds_.cmem = weights_apart() ? bounds_.weights : 0;
+            cycles(weight_bytes, weights_in_cmem() ? chip_.cmem.bytes_per_second : memory);
+        bounds_.device_memory = of_memory + (weights_in_cmem() ? 0 : bounds_.weights);
+        bounds_.cmem = of_cmem + (weights_in_cmem() ? bounds_.weights : 0);
         bounds_.least_memory = static_cast<uint64_t>(weight_bytes + activation_bytes);
         bounds_.compulsory += tiles() * chip_.tile_bytes() +
                               static_cast<uint64_t>(input_bytes_ + loaded_bytes_ + output_bytes_);
@@ -200,7 +215,7 @@ class KernelBounds {
         r.rows = number(window.rows());
         for (const ColumnTile& tile : plan_.kernels[index_].tiles)
             r.sums += number(tile.k_tiles - 1);
-        if (window.one_to_one() && work().passes == 1 && work().groups.size() == 1 &&
+        if (window.gathered().one_to_one() && work().passes == 1 && work().groups.size() == 1 &&
             !per_image() && !weights_apart()) {
             r.row_bytes = number(window.pixel_bytes());
             r.k_tiles = number(plan_.kernels[index_].tiles.front().k_tiles);
@@ -275,9 +290,10 @@ class KernelBounds {
     const size_t index_;
     Bounds bounds_;
     // Through the memory.
-    double input_bytes_ = 0;   ///< of one repetition
-    double loaded_bytes_ = 0;  ///< of what stays from then on
-    double output_bytes_ = 0;  ///< of all repetitions
+    double input_bytes_ = 0;       ///< of one repetition
+    double cmem_input_bytes_ = 0;  ///< of these, from CMEM
+    double loaded_bytes_ = 0;      ///< of what stays from then on
+    double output_bytes_ = 0;      ///< of all repetitions
 };
 
 }  // namespace
@@ -294,7 +310,7 @@ double Bounds::busiest() const {
 }
 
 std::string_view Bounds::name() const {
-    const bool shared = cmem == 0;
+    const bool shared = cmem == 0 || device_memory == 0;
     const double both = weights + activations;
     const std::array<std::pair<std::string_view, double>, 7> all{{
         {"compute", compute()},

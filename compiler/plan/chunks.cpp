@@ -9,8 +9,8 @@ namespace tandem::compiler {
 
 bool ChunkMaker::has_slices() const {
     const MatmulWork* work = kernel_.matmul();
-    if (work == nullptr || !work->window.one_to_one() || work->passes != 1 || one_image())
-        return false;
+    if (work == nullptr || work->passes != 1 || one_image()) return false;
+    if (!(gathered_ ? *gathered_ : work->window).one_to_one()) return false;
     return std::ranges::all_of(
         work->groups, [&](const MatmulGroup& group) { return group.k == work->window.channels; });
 }
@@ -39,7 +39,7 @@ std::vector<Chunk> ChunkMaker::chunks(const Range& lines, uint64_t most) const {
 }
 
 uint64_t ChunkMaker::largest_input(uint64_t lines, size_t operand) const {
-    const ImageWindow* w = operand == 0 ? kernel_.window() : nullptr;
+    const ImageWindow* w = operand == 0 ? gathered_ ? &*gathered_ : kernel_.window() : nullptr;
     if (w == nullptr) return operand_of_lines(kernel_, graph_, operand, {0, lines}).size();
     const uint64_t passes = kernel_.matmul() != nullptr ? kernel_.matmul()->passes : 1;
     if (lines >= w->out_h) return lines / w->out_h * w->image_bytes() * passes;

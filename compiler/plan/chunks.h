@@ -8,8 +8,11 @@ namespace tandem::compiler {
 
 class ChunkMaker {
   public:
-    /// Keeps references.
-    ChunkMaker(const Kernel& kernel, const KernelGraph& graph) : kernel_(kernel), graph_(graph) {}
+    /// Keeps references. A product may see its input gathered.
+    ChunkMaker(const Kernel& kernel, const KernelGraph& graph, bool gathers = false)
+        : kernel_(kernel), graph_(graph) {
+        if (gathers) gathered_ = kernel.matmul()->window.gathered();
+    }
 
     uint64_t lines_per_image() const {
         return kernel_.window() != nullptr ? kernel_.window()->out_h : 1;
@@ -20,7 +23,10 @@ class ChunkMaker {
     }
     /// Of a product: some columns of the operand, for all rows, are some of its K.
     bool has_slices() const;
-    Range input(const Range& lines) const { return operand_of_lines(kernel_, graph_, 0, lines); }
+    Range input(const Range& lines) const {
+        return gathered_ ? input_of_lines(*gathered_, lines)
+                         : operand_of_lines(kernel_, graph_, 0, lines);
+    }
 
     /// No chunk is longer than `most` lines; each is of whole images or lies inside of one.
     std::vector<Chunk> chunks(const Range& lines, uint64_t most) const;
@@ -31,6 +37,7 @@ class ChunkMaker {
   private:
     const Kernel& kernel_;
     const KernelGraph& graph_;
+    std::optional<ImageWindow> gathered_;
 };
 
 }  // namespace tandem::compiler

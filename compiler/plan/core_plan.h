@@ -29,7 +29,7 @@ struct ColumnTile {
 /// Lines that are worked on at a time and the bytes of the input that they read.
 struct Chunk {
     Range lines;
-    Range input;
+    Range input;  ///< of the gathered images, where the share gathers
 };
 
 /// How a kernel's operand comes into the buffer, or its result out of it.
@@ -55,6 +55,7 @@ struct CorePlan {
     Range lines;
     Range tiles;  ///< column tiles of a product
     Way in = Way::kStays, out = Way::kStays;
+    bool gathers = false;        ///< a product's input comes without what no window reads
     std::vector<Chunk> chunks;   ///< of the whole share where nothing goes through in pieces
     uint64_t slice_tiles = 0;    ///< K tiles of a slice
     uint32_t slice_places = 2;   ///< slices that are on their way or in use

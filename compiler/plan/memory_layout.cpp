@@ -7,13 +7,12 @@
 
 #include "base/divide.h"
 #include "base/error.h"
+#include "compiler/plan/cmem_layout.h"
 #include "compiler/plan/tensor_sizes.h"
 
 namespace tandem::compiler {
 
 namespace {
-
-constexpr uint64_t kMemoryAlignment = 64;  ///< bytes
 
 uint64_t aligned(uint64_t bytes, uint64_t to) { return base::divide_up(bytes, to) * to; }
 
@@ -25,11 +24,6 @@ class MemoryLayout {
 
     /// Parameters, weights, then values that go through device memory or live there.
     void run() {
-        uint64_t weights = 0;
-        for (const KernelPlan& kernel : plan_.kernels) weights += kernel.data_tiles;
-        weights *= chip_.tile_bytes();
-        plan_.weights_in_cmem =
-            options_.use_cmem && graph_.chained && weights != 0 && weights <= chip_.cmem.bytes;
         lay_out_host();
         find_copies();
         if (lay_out_apart()) return;
@@ -49,9 +43,7 @@ class MemoryLayout {
   private:
     size_t kernels() const { return graph_.kernels.size(); }
 
-    uint64_t room_for_data() const {
-        return chip_.memory.bytes - std::min(chip_.memory.bytes, options_.memory_base);
-    }
+    uint64_t room_for_data() const { return compiler::room_for_data(chip_, options_); }
 
     bool lay_out_apart() {
         uint64_t next = plan_.params_bytes;
@@ -89,7 +81,7 @@ class MemoryLayout {
     bool lies_in_memory(size_t v) const {
         const Value& value = graph_.values[v];
         if ((value.is_input || value.is_output) && value.home == Memory::kDevice) return true;
-        if (plan_.values[v].resident || value.is_input) return false;
+        if (plan_.values[v].resident || plan_.values[v].in_cmem || value.is_input) return false;
         return !value.is_output || plan_.values[v].copied;
     }
 

@@ -6,8 +6,8 @@
 
 namespace tandem::compiler {
 
-/// Fills offsets and sizes of memories into `plan`, whose column tiles and residents are set.
-/// Throws UserError naming the kernel from which on there is no room.
+/// Fills offsets and sizes of memories into `plan`, whose column tiles, residents and values in
+/// CMEM are set. Throws UserError naming the kernel from which on there is no room.
 void lay_out_memory(const KernelGraph& graph, const arch::ChipConfig& chip,
                     const PlanOptions& options, Plan& plan);
 

@@ -18,7 +18,7 @@ namespace {
 using base::divide_up;
 
 /// What packing has to gain: about the closed form's error (docs/plans.md).
-constexpr double kMargin = 0.03;
+constexpr double kMargin = 0.05;
 /// Channels that an instruction's window can read.
 constexpr uint64_t kWidest = 65535;
 

@@ -38,6 +38,7 @@ class PieceCutter {
         }
         share_.in = Way::kStays;
         share_.out = Way::kStays;
+        share_.gathers = false;
         share_.slice_tiles = 0;
         share_.dealing = {};
         share_.paced = false;
@@ -284,6 +285,16 @@ bool cut_into_pieces(const Kernel& kernel, const KernelGraph& graph,
                      const std::vector<ColumnTile>& tiles, const arch::ChipConfig& chip,
                      const PieceRequest& request, CorePlan& share) {
     return PieceCutter(kernel, graph, tiles, chip, request, share).run();
+}
+
+bool gathers_input(const Kernel& kernel, const KernelGraph& graph, const PieceRequest& request) {
+    if (request.mode != PlanMode::kSearch || request.in_stays) return false;
+    const MatmulWork& work = *kernel.matmul();
+    const Value& value = graph.values[kernel.inputs[0]];
+    // What an application states of the host's bytes says nothing of pixels.
+    const bool stated =
+        value.is_input && value.home == Memory::kHost && graph.host_input_bytes != 0;
+    return work.passes == 1 && !stated && (work.window.skips_lines() || work.window.skips_pixels());
 }
 
 uint64_t in_area_bytes(const CorePlan& share) {

@@ -16,7 +16,7 @@ struct PieceRequest {
     uint64_t room = 0;       ///< bytes of the buffer for what goes through
     PlanMode mode = PlanMode::kRules;
     uint32_t sharing_cores = 1;  ///< that share device memory's bandwidth meanwhile
-    bool weights_in_cmem = false;
+    bool weights_in_cmem = false, in_cmem = false, out_cmem = false;  ///< not in device memory
     /// Of a product that is searched: for tests, takes this candidate among those that fit, modulo
     /// their number.
     std::optional<uint64_t> forced = {};
@@ -28,6 +28,10 @@ struct PieceRequest {
 bool cut_into_pieces(const Kernel& kernel, const KernelGraph& graph,
                      const std::vector<ColumnTile>& tiles, const arch::ChipConfig& chip,
                      const PieceRequest& request, CorePlan& share);
+
+/// Whether a product whose input does not stay has it come gathered: without the lines, and the
+/// pixels of a line, that strided windows of one tap skip.
+bool gathers_input(const Kernel& kernel, const KernelGraph& graph, const PieceRequest& request);
 
 /// Bytes of the buffer that the share's areas take.
 uint64_t in_area_bytes(const CorePlan& share);

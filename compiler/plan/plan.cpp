@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "compiler/plan/buffer.h"
+#include "compiler/plan/cmem_layout.h"
 #include "compiler/plan/memory_layout.h"
 #include "compiler/plan/outline.h"
 #include "compiler/plan/packing.h"
@@ -33,6 +34,7 @@ class Planner {
         plan_.kernels.resize(graph.kernels.size());
         share_out(graph, chip, outline, plan_);
         uses_ = uses_of(graph, plan_.segments);
+        plan_.weights_in_cmem = weights_lie_in_cmem(graph, chip, options, plan_);
     }
 
     Plan run() {
@@ -261,6 +263,7 @@ class Planner {
             return false;
         }
         const size_t areas = items.size();
+        lay_out_cmem(graph_, chip_, options_, uses_, plan_);
         if (!cut_all(items)) return false;
         if (!place_apart(items, areas) && !place(items, available())) {
             const BufferPeak peak = peak_of(items, kernels());
@@ -339,6 +342,11 @@ class Planner {
         for (const ValueId id : kernel.operands())
             request.in_stays = request.in_stays && plan_.values[id].resident;
         request.out_stays = plan_.values[kernel.output].resident;
+        const MatmulWork* product = kernel.matmul();
+        request.weights_in_cmem =
+            plan_.weights_in_cmem && product != nullptr && !product->weights_per_image;
+        request.in_cmem = plan_.values[kernel.inputs[0]].in_cmem;
+        request.out_cmem = plan_.values[kernel.output].in_cmem;
         // The areas are as large as those of the core that needs most, of what comes and of what
         // leaves, which need not be the same core. Each core's fit into the room that it is given,
         // and a turn gives less than the one before: with none left there are no areas.

@@ -8,7 +8,8 @@
 //            and there is room; else it goes through device memory: in chunks of lines, or in
 //            slices of K, whichever moves fewer bytes. Of either there are two in the buffer, so
 //            that transfers overlap with work
-//   weights  in CMEM if those of the whole graph fit there, else in device memory
+//   weights  in CMEM if those of the whole graph fit there, else in device memory. Of plans that
+//            are searched, values that go through memory lie there, too, as it has room
 #pragma once
 
 #include <cstdint>
@@ -31,10 +32,13 @@ struct ValuePlan {
     uint32_t address = 0;      ///< of every core's part in its buffer, if resident
     uint64_t place_bytes = 0;  ///< from one place to the next
     size_t first_reader = 0;   ///< kernel; of inputs
-    /// In device memory from the data's base on; of values that go through it, or live there.
+    /// In device memory, or CMEM behind it, from the data's base on; of values that go through it,
+    /// or live there.
     uint64_t memory_offset = 0;
-    bool copied = false;       ///< of an output for the host that kernels read from there as well
-    uint64_t host_offset = 0;  ///< among the graph's inputs, or its outputs
+    bool in_cmem = false;
+    bool shares_place = false;  ///< with others that live at other times
+    bool copied = false;        ///< of an output for the host that kernels read from there as well
+    uint64_t host_offset = 0;   ///< among the graph's inputs, or its outputs
 
     const Range& part(uint32_t core, uint32_t round) const {
         return parts[round * (parts.size() / rounds) + core];
@@ -91,6 +95,7 @@ struct Plan {
     uint32_t prefetch_kernels = 0;  ///< else: so many kernels ahead of their use
     uint64_t data_bytes = 0;        ///< parameters and weights
     bool weights_in_cmem = false;
+    Range cmem;                 ///< of the values there, from the data's base on
     uint64_t memory_bytes = 0;  ///< of device memory from the data's base on
     uint64_t peak_buffer_bytes = 0;
     uint64_t host_input_bytes = 0, host_output_bytes = 0;

@@ -29,17 +29,16 @@ uint64_t ProductSchedule::longest_block(uint64_t chunk_rows, uint64_t tiles) con
 
 ProductCost::ProductCost(const arch::ChipConfig& chip, const PieceRequest& request,
                          const ProductShape& shape)
-    : chip_(chip), shape_(shape), weights_apart_(request.weights_in_cmem) {
+    : chip_(chip), request_(request), shape_(shape) {
     const auto hz = static_cast<double>(chip.clock_hz);
     const auto sharing = static_cast<double>(std::max(1u, request.sharing_cores));
-    bytes_per_cycle_ = static_cast<double>(chip.memory.usable_bytes_per_second()) / hz / sharing;
-    latency_ = static_cast<double>(chip.memory.latency_ps) * hz / kPicoseconds;
-    weight_bytes_per_cycle_ = bytes_per_cycle_;
-    weight_latency_ = latency_;
-    if (weights_apart_) {
-        weight_bytes_per_cycle_ = static_cast<double>(chip.cmem.bytes_per_second) / hz / sharing;
-        weight_latency_ = static_cast<double>(chip.cmem.latency_ps) * hz / kPicoseconds;
-    }
+    memory_ = {static_cast<double>(chip.memory.usable_bytes_per_second()) / hz / sharing,
+               static_cast<double>(chip.memory.latency_ps) * hz / kPicoseconds};
+    cmem_ = {static_cast<double>(chip.cmem.bytes_per_second) / hz / sharing,
+             static_cast<double>(chip.cmem.latency_ps) * hz / kPicoseconds};
+    weights_ = pipe(request.weights_in_cmem);
+    in_ = pipe(request.in_cmem);
+    out_ = pipe(request.out_cmem);
     sync_ = chip.sequencer.layer_sync ? static_cast<double>(chip.sync_cycles()) : 0;
     lead_ = sync_ + static_cast<double>(chip.cycles_in(chip.sequencer.kernel_launch_ps));
     array_latency_ = static_cast<double>(divide_up(chip.mxu.rows, chip.mxu.pipeline) +
@@ -64,7 +63,7 @@ double ProductCost::tile_cycles(double rows, double arrays, uint32_t ahead) cons
     const auto bytes = static_cast<double>(chip_.tile_bytes());
     // A place of the FIFO is taken from the request to the end of the shift.
     const double fetch =
-        (weight_latency_ + bytes * arrays / weight_bytes_per_cycle_ + shift) / ahead;
+        (weights_.latency + bytes * arrays / weights_.bytes_per_cycle + shift) / ahead;
     return std::max({rows * shape_.passes * row_beats_, shift, fetch});
 }
 
@@ -75,8 +74,18 @@ double ProductCost::drain_cycles(double rows, double arrays) const {
 
 double ProductCost::leaving(double rows, double arrays) const {
     const auto bytes = static_cast<double>(shape_.widest_tile * shape_.out_element_bytes);
-    return array_latency_ + drain_cycles(rows, arrays) + latency_ +
-           rows * arrays * bytes / bytes_per_cycle_;
+    return array_latency_ + drain_cycles(rows, arrays) + out_.latency +
+           rows * arrays * bytes / out_.bytes_per_cycle;
+}
+
+double ProductCost::carry(double fetch, double input, double output) const {
+    const auto of = [&](bool in_cmem) {
+        const double activations =
+            (request_.in_cmem == in_cmem ? input : 0) + (request_.out_cmem == in_cmem ? output : 0);
+        return activations / pipe(in_cmem).bytes_per_cycle +
+               (request_.weights_in_cmem == in_cmem ? fetch : 0);
+    };
+    return chip_.cmem.bytes == 0 ? of(false) : std::max(of(false), of(true));
 }
 
 double ProductCost::cycles(const ProductSchedule& s) const {
@@ -109,15 +118,14 @@ double ProductCost::cycles(const ProductSchedule& s) const {
         // A slice comes beside its weights and waits for the products of the one in its place.
         if (s.in == Way::kSlices) {
             const auto slice = static_cast<double>(s.slice_tiles);
-            const double bytes = static_cast<double>(s.slice_input) +
-                                 (weights_apart_ ? 0 : slice * tile_bytes * of_arrays) +
-                                 out_bytes * slice /
-                                     (static_cast<double>(shape_.tiles) / of_arrays *
-                                      static_cast<double>(blocks) * shape_.k_tiles);
-            wave = std::max(
-                wave, shape_.k_tiles / slice *
-                          (latency_ + bytes / bytes_per_cycle_ + array_latency_ + slice * tile) /
-                          static_cast<double>(s.slice_places));
+            const double results = out_bytes * slice /
+                                   (static_cast<double>(shape_.tiles) / of_arrays *
+                                    static_cast<double>(blocks) * shape_.k_tiles);
+            const double comes = carry(slice * tile_bytes * of_arrays / weights_.bytes_per_cycle,
+                                       static_cast<double>(s.slice_input), results);
+            wave = std::max(wave, shape_.k_tiles / slice *
+                                      (in_.latency + comes + array_latency_ + slice * tile) /
+                                      static_cast<double>(s.slice_places));
         }
         if (waves_leave)
             wave = std::max(
@@ -146,8 +154,7 @@ double ProductCost::cycles(const ProductSchedule& s) const {
             s.rest_blocks, one_tile && s.arrays % rest == 0,
             static_cast<double>(divide_up(rest * s.rest_blocks, s.arrays)));
     // The sequencer waits once for each wave but the last two.
-    if (waves_leave && sync_ > 0)
-        busy = std::max(busy, (waves - 2 / chunks) * (sync_ + kHandOver));
+    if (waves_leave && sync_ > 0) busy = std::max(busy, (waves - 2 / chunks) * (sync_ + kHandOver));
     if (s.out == Way::kChunks && sync_ > 0)
         busy = std::max(busy + std::max(late, 0.0), drains + sync_);
 
@@ -179,43 +186,45 @@ double ProductCost::cycles(const ProductSchedule& s) const {
             break;
     }
     // The first tiles come while the kernel is launched, if nothing else does.
-    const double begin = tile_bytes * arrays / weight_bytes_per_cycle_;
+    const double begin = tile_bytes * arrays / weights_.bytes_per_cycle;
     const double lead = s.in == Way::kStays ? lead_ : 0;
-    const double fill = std::max(0.0, weight_latency_ + begin - lead) + chip_.mxu.rows +
-                        (first > 0 ? latency_ + first / bytes_per_cycle_ : 0);
+    const double fill = std::max(0.0, weights_.latency + begin - lead) + chip_.mxu.rows +
+                        (first > 0 ? in_.latency + first / in_.bytes_per_cycle : 0);
 
     // Each chunk: the longest of arrays and memory, then what only comes when its place is free.
-    const double fetch = weights / weight_bytes_per_cycle_;
-    const auto memory = [&](double bytes, double come = 0) {
-        const double moved = bytes / bytes_per_cycle_, more = std::max(0.0, fetch - come);
-        return weights_apart_ ? std::max(moved, more) : moved + more;
+    const double fetch = weights / weights_.bytes_per_cycle;
+    const auto memory = [&](double in, double out, double come = 0) {
+        return carry(std::max(0.0, fetch - come), in, out);
     };
-    const auto longest = [&](double bytes) { return std::max(busy, memory(bytes)); };
-    const double one = longest(input + out_bytes);
+    const auto longest = [&](double in, double out) { return std::max(busy, memory(in, out)); };
+    const double one = longest(input, out_bytes);
     // The last results leave behind the arrays' work and behind the last input; they are among the
     // bytes that memory moves. With a synchronisation in front those of two waves leave together.
     double behind = 0;
     if (waves_leave)
-        behind = (sync_ > 0 ? std::min(1.0, 2 / waves) : 1 / waves) * out_bytes / bytes_per_cycle_;
-    if (s.out == Way::kChunks) behind = out_bytes / bytes_per_cycle_;
-    if (s.out != Way::kStays) behind += sync_ + latency_;
+        behind =
+            (sync_ > 0 ? std::min(1.0, 2 / waves) : 1 / waves) * out_bytes / out_.bytes_per_cycle;
+    if (s.out == Way::kChunks) behind = out_bytes / out_.bytes_per_cycle;
+    if (s.out != Way::kStays) behind += sync_ + out_.latency;
     // Behind the last chunk comes none.
     const double comes = s.in == Way::kChunks ? 0 : input, come = s.chunks == 1 ? begin : 0;
-    const double last = std::max(
-        {busy + behind, memory(comes + out_bytes, come), memory(comes, come) + last_tile + behind});
-    const double stalls = stall > 0 ? stall / bytes_per_cycle_ + latency_ + array_latency_ : 0;
+    const double last = std::max({busy + behind, memory(comes, out_bytes, come),
+                                  memory(comes, 0, come) + last_tile + behind});
+    const double stalls =
+        stall > 0 ? stall / in_.bytes_per_cycle + in_.latency + array_latency_ : 0;
 
     // All rows are wanted with the first columns, whose waves may not take as long as the input.
     double wait = 0;
     if (s.in == Way::kWhole || s.in == Way::kChunks) {
         const double others = 1 / first_rows - 1;
         const double others_weights =
-            one_tile || weights_apart_ ? 0 : others * shape_.k_tiles * tile_bytes * last_arrays;
-        const double all = (chunk_input - first + others_weights) / bytes_per_cycle_ +
-                           busy * std::max(0.0, 1 - others / waves);
+            one_tile ? 0 : others * shape_.k_tiles * tile_bytes * last_arrays;
+        const double all =
+            carry(others_weights / weights_.bytes_per_cycle, chunk_input - first, 0) +
+            busy * std::max(0.0, 1 - others / waves);
         // Beside the rest of the first chunk comes the next one's beginning.
         const double both =
-            s.in == Way::kChunks ? longest(input + out_bytes + chunk_input - first) : 0;
+            s.in == Way::kChunks ? longest(input + chunk_input - first, out_bytes) : 0;
         wait = std::max(0.0, std::max(all, both) - (s.chunks > 1 ? one : last));
     }
 

@@ -54,12 +54,21 @@ class ProductCost {
     /// From the end of a wave's products to its results' being in memory.
     double leaving(double rows, double arrays) const;
 
+    /// A memory as this core has it.
+    struct Pipe {
+        double bytes_per_cycle = 1, latency = 0;  ///< cycles
+    };
+    const Pipe& pipe(bool in_cmem) const { return in_cmem ? cmem_ : memory_; }
+    /// Until bytes of input and output have come and gone, beside weights that take `fetch` cycles;
+    /// memories work side by side.
+    double carry(double fetch, double input, double output) const;
+
     const arch::ChipConfig& chip_;
+    const PieceRequest& request_;
     const ProductShape& shape_;
-    bool weights_apart_ = false;  ///< come from CMEM
-    double bytes_per_cycle_ = 1, weight_bytes_per_cycle_ = 1;
-    double latency_ = 0, weight_latency_ = 0, sync_ = 0;
-    double lead_ = 0;  ///< from the launch to the first product
+    Pipe memory_, cmem_, weights_, in_, out_;
+    double sync_ = 0;
+    double lead_ = 0;            ///< from the launch to the first product
     double array_latency_ = 0;   ///< from a row's entry to its being drained
     double row_beats_ = 1;       ///< cycles of a row at the array
     double drain_interval_ = 1;  ///< of a row of the widest tile

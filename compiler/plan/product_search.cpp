@@ -28,7 +28,9 @@ class ProductSearch {
           chip_(chip),
           request_(request),
           share_(share),
-          maker_(kernel, graph),
+          gathers_(gathers_input(kernel, graph, request)),
+          window_(gathers_ ? work_.window.gathered() : work_.window),
+          maker_(kernel, graph, gathers_),
           shape_(shape_of_share()) {}
 
     bool run() {
@@ -64,7 +66,7 @@ class ProductSearch {
 
     /// All that the search looks at.
     ProductMemo::Key key() const {
-        const ImageWindow& w = work_.window;
+        const ImageWindow& w = window_;
         const uint64_t image = maker_.lines_per_image();
         const bool stays = request_.in_stays && request_.out_stays;
         return {shape_.rows,
@@ -83,6 +85,7 @@ class ProductSearch {
                 image,
                 maker_.one_image(),
                 maker_.has_slices(),
+                gathers_,
                 w.image_bytes(),
                 w.in_line_bytes(),
                 w.in_h,
@@ -95,7 +98,9 @@ class ProductSearch {
                 request_.out_stays,
                 stays ? 0 : request_.room,
                 request_.sharing_cores,
-                request_.weights_in_cmem};
+                request_.weights_in_cmem,
+                request_.in_cmem,
+                request_.out_cmem};
     }
 
     ProductShape shape_of_share() const {
@@ -176,7 +181,7 @@ class ProductSearch {
         set_chunks(s, share_.lines.size());
         // An instruction's window is at most so wide.
         const uint64_t widest = std::max<uint64_t>(65535 / chip_.row_bytes(), 1);
-        const uint64_t k_tiles = divide_up(work_.window.channels, chip_.mxu.rows);
+        const uint64_t k_tiles = divide_up(window_.channels, chip_.mxu.rows);
         for (uint64_t n = 1; n <= std::min(widest, k_tiles); n *= 2) {
             s.slice_tiles = n;
             for (s.slice_places = 2; s.slice_places <= kMostSlices; s.slice_places *= 2) deal(s);
@@ -288,9 +293,9 @@ class ProductSearch {
             in = s.slice_places * s.slice_input;
         }
         if (in > room) return false;
-        s.in_step = s.in == Way::kChunks
-                        ? std::min(s.chunk_input, (room - in) / kBufferAlignment * kBufferAlignment)
-                        : 0;
+        // Of images that are gathered whole lines come early.
+        const uint64_t unit = gathers_ ? window_.in_line_bytes() : kBufferAlignment;
+        s.in_step = s.in == Way::kChunks ? std::min(s.chunk_input, (room - in) / unit * unit) : 0;
         return true;
     }
 
@@ -307,7 +312,12 @@ class ProductSearch {
         const uint64_t block = s.longest_block(rows, shape_.tiles);
         share_.in = s.in;
         share_.out = s.out;
-        share_.chunks = maker_.chunks(share_.lines, s.chunk_lines);
+        share_.gathers = gathers_;
+        // Rows of slices stand side by side, of whatever images they are.
+        if (s.in == Way::kSlices)
+            share_.chunks = {{share_.lines, maker_.input(share_.lines)}};
+        else
+            share_.chunks = maker_.chunks(share_.lines, s.chunk_lines);
         share_.slice_tiles = s.in == Way::kSlices ? s.slice_tiles : 0;
         share_.dealing = {static_cast<uint32_t>(s.arrays), s.blocks, s.rest_blocks,
                           static_cast<uint32_t>(block), 2 * block > chip_.mxu.accumulator_rows};
@@ -334,6 +344,8 @@ class ProductSearch {
     const arch::ChipConfig& chip_;
     const PieceRequest& request_;
     CorePlan& share_;
+    const bool gathers_;
+    const ImageWindow window_;  ///< of the input as it lies in the buffer
     const ChunkMaker maker_;
     const ProductShape shape_;
     std::optional<ProductCost> cost_;  ///< not needed for what is known

@@ -17,7 +17,7 @@ namespace tandem::compiler {
 /// What has been found for products of the same sizes in the same room, on one chip.
 class ProductMemo {
   public:
-    using Key = std::array<uint64_t, 29>;
+    using Key = std::array<uint64_t, 32>;
     struct Found {
         bool fits = false;
         ProductSchedule schedule;

@@ -109,8 +109,8 @@ class Mixture {
                     if (!fits(i, begin, in_stays, end, out_stays, peak)) continue;
                     const double rest = best_[end][out_stays].cycles;
                     double cycles =
-                        begin == 0 ? cost_.with_host(own, choices_[i].kernels[0],
-                                                     choices_[i].rounds, choices_[i].plan->groups)
+                        begin == 0 ? cost_.with_host(*choices_[i].plan, own, choices_[i].kernels[0],
+                                                     choices_[i].rounds)
                                    : own + in;
                     if (!out_stays) cycles += cost_.memory_cycles(across_[end].bytes);
                     if (cycles + rest < best.cycles) best = {cycles + rest, i, end, out_stays};

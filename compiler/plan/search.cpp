@@ -9,7 +9,6 @@
 #include "compiler/plan/core_mixture.h"
 #include "compiler/plan/divisions.h"
 #include "compiler/plan/outline.h"
-#include "compiler/plan/product_search.h"
 #include "compiler/plan/rounds.h"
 #include "compiler/plan/visit_cost.h"
 
@@ -35,9 +34,7 @@ struct Candidate {
 class Search {
   public:
     Search(const KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options)
-        : graph_(graph), chip_(chip), options_(options), cost_(graph, chip) {
-        if (options_.memo == nullptr) options_.memo = &memo_;
-    }
+        : graph_(graph), chip_(chip), options_(options), cost_(graph, chip) {}
 
     SearchedPlan run() {
         if (!graph_.chained) return independent();
@@ -194,8 +191,7 @@ class Search {
 
     const KernelGraph& graph_;
     const arch::ChipConfig& chip_;
-    ProductMemo memo_;
-    PlanOptions options_;
+    const PlanOptions& options_;
     const VisitCost cost_;
     const uint64_t samples_ = samples_of(graph_);
 };

@@ -200,6 +200,8 @@ Setting Case::setting(uint32_t seed) const {
     put(main, pieces.front().offset, pieces.front().bytes);
     for (size_t i = 1; i < pieces.size(); ++i)
         setting.device.push_back({data + pieces[i].offset, pieces[i].bytes});
+    if (!plan.cmem.empty())
+        setting.device.push_back({data + plan.cmem.begin, rubbish(plan.cmem.size(), random)});
     Region inputs{kHostInputs, rubbish(plan.host_input_bytes, random)};
     for (size_t i = 0; i < graph_.inputs.size(); ++i) {
         const ValueId id = planned_.kernels.inputs[i];
