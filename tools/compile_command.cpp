@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -89,7 +90,14 @@ int compile(const CompileArguments& a) {
                                      .plan = a.options.plan,
                                      .dump = {}};
     if (!a.dump.empty()) options.dump = dump_into(a);
-    if (explains) options.on_plan = [&](const compiler::Planned& planned) { explain(a, planned); };
+    if (explains)
+        options.on_plan =
+            [&a, begin = std::chrono::steady_clock::now()](const compiler::Planned& planned) {
+                const std::chrono::duration<double, std::milli> taken =
+                    std::chrono::steady_clock::now() - begin;
+                explain(a, planned);
+                fmt::print(stderr, "planned in {:.1f} ms\n", taken.count());
+            };
     if (a.output.empty()) {
         compiler::plan_graph(graph, chip, options);
         return kGood;

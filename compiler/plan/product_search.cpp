@@ -178,7 +178,9 @@ class ProductSearch {
 
     void try_slices(ProductSchedule s) {
         if (!maker_.has_slices()) return;
-        set_chunks(s, share_.lines.size());
+        // Rows are rows, wherever an image ends: one chunk.
+        s.chunks = 1;
+        s.chunk_lines = share_.lines.size();
         // An instruction's window is at most so wide.
         const uint64_t widest = std::max<uint64_t>(65535 / chip_.row_bytes(), 1);
         const uint64_t k_tiles = divide_up(window_.channels, chip_.mxu.rows);

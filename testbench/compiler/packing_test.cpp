@@ -228,7 +228,7 @@ TEST(Packing, DoesNotPayWhereTilesOrMemoryTakeTheTime) {
     in_memory.tensors[in_memory.outputs[0]].memory = Memory::kDevice;
     chip.memory.bytes_per_second = 32'000'000'000;
     EXPECT_EQ(packed(in_memory, chip), (Pixels{4}));
-    chip.memory.bytes_per_second = 4'000'000'000;
+    chip.memory.bytes_per_second = 1'000'000'000;
     EXPECT_EQ(packed(in_memory, chip), (Pixels{1}));
 }
 

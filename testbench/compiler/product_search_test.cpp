@@ -39,14 +39,15 @@ struct Product {
         graph.kernels.push_back(kernel);
     }
 
-    std::optional<CorePlan> plan(const arch::ChipConfig& chip,
-                                 std::optional<uint64_t> forced = {}) const {
+    /// Of the lines from `begin` on.
+    std::optional<CorePlan> plan(const arch::ChipConfig& chip, std::optional<uint64_t> forced = {},
+                                 uint64_t begin = 0) const {
         PieceRequest request;
         request.mode = PlanMode::kSearch;
         request.room = chip.unified_buffer_bytes;
         request.forced = forced;
         CorePlan share;
-        share.lines = {0, lines_of(graph.kernels[0])};
+        share.lines = {begin, lines_of(graph.kernels[0])};
         share.tiles = {0, tiles.size()};
         if (!cut_into_pieces(graph.kernels[0], graph, tiles, chip, request, share)) return {};
         return share;
@@ -150,6 +151,25 @@ TEST(ProductSearch, FitsWhateverItTakes) {
     EXPECT_EQ(in, (std::set{Way::kWhole, Way::kChunks, Way::kSlices}));
     EXPECT_EQ(out, (std::set{Way::kChunks, Way::kWaves}));
     for (const int times : {rings, overlaps, few}) EXPECT_GT(times, 20);
+}
+
+/// Slices are of rows: where an image ends within the share they are one chunk all the same.
+TEST(ProductSearch, SlicesOfSeveralImagesAreOneChunk) {
+    const auto chip = test_chip(8, 8);
+    Product product(24, 40, 8, chip);
+    auto& window = std::get<MatmulWork>(product.graph.kernels[0].work).window;
+    window.images = 4, window.in_h = window.out_h = 6;
+    int slices = 0;
+    for (uint64_t forced = 0; forced < 400; ++forced) {
+        const auto share = product.plan(chip, forced, 4);
+        ASSERT_TRUE(share);
+        if (share->in != Way::kSlices) continue;
+        ++slices;
+        ASSERT_EQ(share->chunks.size(), 1u);
+        EXPECT_EQ(share->chunks[0].lines, (Range{4, 24}));
+        EXPECT_EQ(share->chunks[0].input, (Range{4 * 40, 24 * 40}));
+    }
+    EXPECT_GT(slices, 20);
 }
 
 }  // namespace

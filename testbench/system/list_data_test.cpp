@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists of layers with seeded data: the model, the RTL and both in tandem give the bytes of plain
 // loops, in the cycles of timing mode, on one array and on many.
+#include <map>
 #include <set>
 
 #include "testbench/compiler/tables/shapes_folder.h"
@@ -275,13 +276,18 @@ TEST_F(ListDataTest, EveryAccumulatorRowOfResNet50IsCompared) {
     EXPECT_EQ(result.report["cycles"], timing.report["cycles"]);
     EXPECT_EQ(result.report["checks"]["mismatches"], 0);
     EXPECT_GT(result.report["checks"]["compared"], 0);
+    const auto plan = run_with_report("compile " + list + " --chip tpu_v1");
+    std::map<uint64_t, uint64_t> pixels_per_row;
+    for (const auto& kernel : plan.report["kernels"])
+        pixels_per_row[kernel["index"]] = kernel["pixels_per_row"];
     constexpr uint64_t kSide = 256;
     uint64_t streamed = 0;
     for (const auto& layer : result.report["layers"]) {
+        const uint64_t pixels = pixels_per_row.at(layer["index"]);
         const auto tiles = [&](const char* key) {
-            return (layer[key].get<uint64_t>() + kSide - 1) / kSide;
+            return (layer[key].get<uint64_t>() * pixels + kSide - 1) / kSide;
         };
-        streamed += layer["m"].get<uint64_t>() * tiles("k") * tiles("n") *
+        streamed += layer["m"].get<uint64_t>() / pixels * tiles("k") * tiles("n") *
                     layer["groups"].get<uint64_t>() * layer["repeat"].get<uint64_t>();
     }
     EXPECT_GT(streamed, 100000u);

@@ -285,11 +285,10 @@ TEST_F(ParallelDrains, AMistakeInTheMiddleLeavesAUsableChip) {
 TEST_F(ParallelDrains, ASimulationMayEndInTheMiddle) {
     make(chip(12), true);
     bench->run([&] {
-        sc_core::sc_spawn([&] {
-            ProgramWords program = products(40);
-            append(program, {drain(0, 40, wait(9)), drain(1, 40), drain(2, 40), halt()});
-            bench->program(0, program);
-        });
+        // Not of the process, whose stack is never unwound.
+        ProgramWords program = products(40);
+        append(program, {drain(0, 40, wait(9)), drain(1, 40), drain(2, 40), halt()});
+        sc_core::sc_spawn([&] { bench->program(0, program); });
         while (vector_unit().account().busy() == 0) sc_core::wait(2, sc_core::SC_NS);
         EXPECT_FALSE(vector_unit().idle());
     });

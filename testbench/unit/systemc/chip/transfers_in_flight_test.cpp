@@ -169,9 +169,9 @@ TEST_F(TransfersInFlight, AProgramThatHaltsEndsWithTheLastOfThem) {
 TEST_F(TransfersInFlight, ASimulationMayEndInTheMiddle) {
     make(chip(4), true);
     bench->run([&] {
-        sc_core::sc_spawn([&] {
-            bench->program(0, {read_host({}, 0, 0, 800), read_memory({}, 0, 0, 80), halt()});
-        });
+        // Not of the process, whose stack is never unwound.
+        const ProgramWords program{read_host({}, 0, 0, 800), read_memory({}, 0, 0, 80), halt()};
+        sc_core::sc_spawn([&] { bench->program(0, program); });
         while (bench->chip.core(0).services().instructions_retired() == 0 && engine().idle())
             sc_core::wait(2, sc_core::SC_NS);
         sc_core::wait(10, sc_core::SC_NS);
