@@ -15,21 +15,29 @@ bool place_in_order(std::vector<BufferItem>& items, const std::vector<size_t>& o
     for (const size_t i : order) {
         BufferItem& item = items[i];
         if (item.bytes == 0) continue;
-        uint64_t address = 0;
-        for (const BufferItem* other : placed) {
-            if (!item.meets(*other)) continue;
-            if (address + item.bytes <= other->address) break;
-            address = std::max(address, other->address + other->bytes);
-        }
-        address = buffer_aligned(address);
-        if (address + item.bytes > available) return false;
-        item.address = address;
-        placed.insert(std::ranges::upper_bound(placed, address, {}, &BufferItem::address), &item);
+        const std::optional<uint64_t> address = free_address(item, placed, available);
+        if (!address) return false;
+        item.address = *address;
+        placed.insert(std::ranges::upper_bound(placed, *address, {}, &BufferItem::address), &item);
     }
     return true;
 }
 
 }  // namespace
+
+std::optional<uint64_t> free_address(const BufferItem& item,
+                                     std::span<const BufferItem* const> placed,
+                                     uint64_t available) {
+    uint64_t address = 0;
+    for (const BufferItem* other : placed) {
+        if (!item.meets(*other)) continue;
+        if (address + item.bytes <= other->address) break;
+        address = std::max(address, other->address + other->bytes);
+    }
+    address = buffer_aligned(address);
+    if (address + item.bytes > available) return std::nullopt;
+    return address;
+}
 
 bool place(std::vector<BufferItem>& items, uint64_t available) {
     std::vector<size_t> order(items.size());

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "base/divide.h"
@@ -26,6 +28,11 @@ struct BufferItem {
     bool lives_at(size_t kernel) const { return first <= kernel && kernel <= last; }
     bool meets(const BufferItem& other) const { return first <= other.last && other.first <= last; }
 };
+
+/// The lowest address at which the item does not overlap those that it meets among `placed`, which
+/// stand in the order of their addresses; none: its end would lie behind `available`.
+std::optional<uint64_t> free_address(const BufferItem& item,
+                                     std::span<const BufferItem* const> placed, uint64_t available);
 
 /// Gives every item an address so that those that meet do not overlap; false: one does not fit.
 bool place(std::vector<BufferItem>& items, uint64_t available);

@@ -3,24 +3,18 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
-#include "base/divide.h"
 #include "compiler/plan/buffer.h"
 
 namespace tandem::compiler {
 
 namespace {
 
-uint64_t aligned(uint64_t bytes) {
-    return base::divide_up(bytes, kMemoryAlignment) * kMemoryAlignment;
-}
-
 /// Kernel by kernel.
 uint64_t weight_bytes(const Plan& plan, const arch::ChipConfig& chip) {
     uint64_t bytes = 0;
     for (const KernelPlan& kernel : plan.kernels)
-        bytes += aligned(kernel.data_tiles * chip.tile_bytes());
+        bytes += memory_aligned(kernel.data_tiles * chip.tile_bytes());
     return bytes;
 }
 
@@ -131,18 +125,15 @@ class CmemLayout {
 
     /// The lowest place that is free while the value lives.
     bool find_place(size_t v) {
-        BufferItem item{aligned(graph_.values[v].bytes), uses_[v].first, uses_[v].last, 0};
+        BufferItem item{memory_aligned(graph_.values[v].bytes), uses_[v].first, uses_[v].last, 0};
         // Its writers are in no order, or somebody looks at it when all is over.
         if (!in_rows(v) || goes_over_edge(v)) item.first = 0, item.last = graph_.kernels.size();
         std::vector<const BufferItem*> others;
-        for (const Placed& other : placed_)
-            if (item.meets(other.item)) others.push_back(&other.item);
+        for (const Placed& other : placed_) others.push_back(&other.item);
         std::ranges::sort(others, {}, &BufferItem::address);
-        for (const BufferItem* other : others) {
-            if (item.address + item.bytes <= other->address) break;
-            item.address = std::max(item.address, other->address + other->bytes);
-        }
-        if (item.address + item.bytes > room_) return false;
+        const std::optional<uint64_t> address = free_address(item, others, room_);
+        if (!address) return false;
+        item.address = *address;
         placed_.push_back({item, v});
         return true;
     }

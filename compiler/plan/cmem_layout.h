@@ -6,12 +6,18 @@
 
 #include <vector>
 
+#include "base/divide.h"
 #include "compiler/plan/outline.h"
 #include "compiler/plan/plan.h"
 
 namespace tandem::compiler {
 
 inline constexpr uint64_t kMemoryAlignment = 64;  ///< bytes; of weights and values in memories
+
+/// Bytes that something takes in a memory, or the first address from `bytes` on.
+inline uint64_t memory_aligned(uint64_t bytes) {
+    return base::divide_up(bytes, kMemoryAlignment) * kMemoryAlignment;
+}
 
 /// Bytes of device memory from the data's base on; CMEM begins behind them.
 uint64_t room_for_data(const arch::ChipConfig& chip, const PlanOptions& options);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/divide.h"
 #include "base/error.h"
 #include "compiler/plan/cmem_layout.h"
 #include "compiler/plan/tensor_sizes.h"
@@ -13,8 +12,6 @@
 namespace tandem::compiler {
 
 namespace {
-
-uint64_t aligned(uint64_t bytes, uint64_t to) { return base::divide_up(bytes, to) * to; }
 
 class MemoryLayout {
   public:
@@ -50,7 +47,7 @@ class MemoryLayout {
         uint64_t cmem = room_for_data();  // behind the end of device memory
         for (size_t k = 0; k < kernels(); ++k) {
             uint64_t& at = plan_.weights_in_cmem ? cmem : next;
-            at = aligned(at, kMemoryAlignment);
+            at = memory_aligned(at);
             plan_.kernels[k].weight_offset = at;
             at += plan_.kernels[k].data_tiles * chip_.tile_bytes();
         }
@@ -97,7 +94,7 @@ class MemoryLayout {
 
     void add_value(size_t v, uint64_t& next) {
         if (!lies_in_memory(v)) return;
-        plan_.values[v].memory_offset = next = aligned(next, kMemoryAlignment);
+        plan_.values[v].memory_offset = next = memory_aligned(next);
         next += graph_.values[v].bytes;
     }
 
@@ -106,7 +103,7 @@ class MemoryLayout {
     void lay_out_shared() {
         plan_.memory_bytes = 0;
         for (size_t k = 0; k < kernels(); ++k) {
-            uint64_t next = aligned(plan_.params_bytes, kMemoryAlignment);
+            uint64_t next = memory_aligned(plan_.params_bytes);
             plan_.kernels[k].weight_offset = next;
             next += plan_.kernels[k].data_tiles * chip_.tile_bytes();
             for (const ValueId id : graph_.kernels[k].inputs) add_value(id, next);

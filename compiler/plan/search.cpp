@@ -123,29 +123,25 @@ class Search {
     /// All samples at once, each kernel with the cores that are best for it.
     std::optional<Candidate> with_mixed_cores() const {
         if (options_.cores == 1 || options_.rounds != 0) return std::nullopt;
-        std::vector<Candidate> uniform;
-        for (const uint32_t cores : core_counts())
-            if (auto made = candidate(plain_outline(graph_, cores)))
-                uniform.push_back(std::move(*made));
         std::vector<CoreChoice> choices;
-        for (const Candidate& made : uniform)
+        for (const Candidate& made : at_once_)
             choices.push_back({made.outline.cores.front(), made.kernels, &made.plan});
         Outline outline = plain_outline(graph_, options_.cores);
-        if (uniform.empty() || !mix_cores(graph_, cost_, choices, outline)) return std::nullopt;
+        if (choices.empty() || !mix_cores(graph_, cost_, choices, outline)) return std::nullopt;
         return candidate(std::move(outline));
     }
 
     /// Puts into `least` what the candidate takes less of: each kernel's cycles, then all of them.
     /// False: of none.
     static bool lower(std::vector<double>& least, const Candidate& made) {
-        bool lower = made.cycles < least.back();
-        if (lower) least.back() = made.cycles;
+        bool any = made.cycles < least.back();
+        if (any) least.back() = made.cycles;
         for (size_t k = 0; k < made.kernels.size(); ++k) {
             if (made.kernels[k] >= least[k]) continue;
             least[k] = made.kernels[k];
-            lower = true;
+            any = true;
         }
-        return lower;
+        return any;
     }
 
     /// In groups, as long as more of them are better.
@@ -178,6 +174,7 @@ class Search {
             auto made = candidate(std::move(outline));
             if (!made) continue;
             worse = lower(least, *made) ? 0 : worse + 1;
+            if (rounds * groups == 1 && options_.cores > 1) at_once_.push_back(*made);
             uniform.push_back(std::move(*made));
             if (worse == kRoundPatience) break;
         }
@@ -193,6 +190,7 @@ class Search {
     const arch::ChipConfig& chip_;
     const PlanOptions& options_;
     const VisitCost cost_;
+    std::vector<Candidate> at_once_;  ///< all samples at once, the same cores for all kernels
     const uint64_t samples_ = samples_of(graph_);
 };
 
