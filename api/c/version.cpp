@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tandem/tandem.h"
+
+extern "C" const char* tandem_version(void) { return TANDEM_VERSION; }
