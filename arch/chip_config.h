@@ -126,8 +126,8 @@ struct ChipConfig {
     double peak_ops_per_second() const;
     /// Operations per byte of device memory at which compute and memory balance.
     double ridge_ops_per_byte() const;
-    /// Of every figure above (the instruction set has a hash of its own); stands in HASH_LO/HI and
-    /// in program images.
+    /// Hash of every figure above (the instruction set has a hash of its own); stands in HASH_LO/HI
+    /// and in program images.
     uint64_t hash() const;
 };
 

@@ -56,7 +56,7 @@ struct ChipFigure {
 std::span<const ChipFigure> chip_figures();
 /// nullptr: there is none.
 const ChipFigure* find_figure(std::string_view path);
-/// Of the figures that `--set` takes: all but the texts.
+/// Paths of the figures that `--set` takes: all but the texts.
 std::vector<std::string> settable_paths();
 
 /// The table of docs/recipes/add_a_chip.md.

@@ -87,7 +87,7 @@ class CoreMachine {
     isa::Opcode opcode_at(uint32_t index) const {
         return static_cast<isa::Opcode>(isa::opcode_of(program_.instructions[index]));
     }
-    /// Of all units of the chip.
+    /// The unit's number among all units of the chip.
     uint32_t unit_id(size_t number) const {
         return core_ * static_cast<uint32_t>(units_.size()) + static_cast<uint32_t>(number);
     }

@@ -25,7 +25,7 @@ constexpr std::optional<Dtype> parse_dtype(std::string_view text) {
     return std::nullopt;
 }
 
-/// Of an activation or a weight.
+/// Bytes of an activation or a weight.
 constexpr uint32_t element_bytes(Dtype dtype) { return dtype == Dtype::kBf16 ? 2 : 1; }
 
 }  // namespace tandem::arch

@@ -46,7 +46,7 @@ struct ProgramCheck {
     ProgramWork work{};
 };
 
-/// Of one core's program.
+/// Checks the instructions of one core's program.
 class InstructionCheck {
   public:
     InstructionCheck(ProgramCheck& all, uint32_t core);

@@ -14,7 +14,7 @@ inline constexpr uint32_t kInstructionBytes = 4 * kInstructionWords;
 
 using Words = std::array<uint32_t, kInstructionWords>;
 
-/// Of any instruction, known or not.
+/// Opcode of any instruction, known or not.
 inline uint32_t opcode_of(const Words& words) { return words[0] & 0xff; }
 
 struct FieldPosition {

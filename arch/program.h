@@ -51,7 +51,7 @@ struct ProgramTensor {
     uint32_t bytes = 0;  ///< of the whole batch
 };
 
-/// Of int8 1, of bf16 2, of fp32 4.
+/// 1 for int8, 2 for bf16, 4 for fp32.
 uint32_t element_bytes(const ProgramTensor& tensor, uint32_t batch);
 
 /// Bytes of all tensors together.

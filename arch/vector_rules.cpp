@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kTableEntries = 256;
 
-/// Of map and reduce; `reduced`: axes that out, b and c do not have.
+/// Accesses of map and reduce; `reduced`: axes that out, b and c do not have.
 template <class Op>
 VectorAccesses of_chain(const Op& op, const VectorState& state, uint32_t reduced) {
     VectorAccesses all;

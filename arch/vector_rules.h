@@ -39,8 +39,8 @@ class VectorAccesses {
 /// nullptr: nothing is. `state`: what it finds.
 const char* vector_mistake(const isa::Words& words, const VectorState& state);
 
-/// Of a map, reduce, lookup or move without mistake: all that its operands reach, whether it is
-/// read or not; rows that are gathered, and the lines of a window, as many as there are.
+/// Accesses of a map, reduce, lookup or move without mistake: all that its operands reach, whether
+/// it is read or not; rows that are gathered, and the lines of a window, as many as there are.
 VectorAccesses vector_accesses(const isa::Words& words, const VectorState& state);
 
 /// Cycles that a vector of `lanes` elements takes in the chain.

@@ -59,7 +59,7 @@ struct Point {
         return static_cast<double>(bytes.memory_read + bytes.memory_write) /
                static_cast<double>(compulsory);
     }
-    /// Of the time of all sequencers, in which they wait for instructions from memory.
+    /// Share of the sequencers' time in which they wait for instructions from memory.
     double fetch_percent() const {
         return 100 * static_cast<double>(result->cause("sequencer", "wait_memory")) /
                (static_cast<double>(result->cycles) * cores);

@@ -22,7 +22,7 @@ struct ChipSources {
     }
 };
 
-/// Of a chip file that arch::load_chip() takes.
+/// Counts the sources named in a chip file that arch::load_chip() takes.
 ChipSources sources_of(const std::filesystem::path& chip_file);
 
 /// "8 published, 1 derived, 5 assumed, 1 calibrated".

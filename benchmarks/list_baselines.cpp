@@ -20,7 +20,7 @@ uint64_t bytes_of(const Workload& list, size_t index, const arch::ChipConfig& ch
     return elements * arch::element_bytes(chip.mxu.dtype);
 }
 
-/// Of the weights, those that have room in CMEM.
+/// Share of the weights that has room in CMEM.
 double share_in_cmem(const Workload& list, const arch::ChipConfig& chip) {
     if (!list.chained || chip.cmem.bytes == 0) return 0;
     uint64_t weights = 0;
@@ -48,8 +48,8 @@ double multiplying_seconds(const Layer& layer, const arch::ChipConfig& chip) {
     return static_cast<double>(tiles * rows) / chip.arrays() / static_cast<double>(chip.clock_hz);
 }
 
-/// Of all repetitions of all layers; `seconds_of` is given a layer, and the time that its bytes
-/// take.
+/// Sums over all repetitions of all layers; `seconds_of` is given a layer, and the time that its
+/// bytes take.
 template <class SecondsOf>
 double sum_of_layers(const Workload& list, const arch::ChipConfig& chip,
                      const SecondsOf& seconds_of) {

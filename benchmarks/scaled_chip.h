@@ -36,7 +36,7 @@ arch::ChipConfig scaled(const arch::ChipConfig& chip, Knob knob, double scale);
 /// 5 %, split evenly between the two of a type, and the three brought to 1 together.
 double deployment_share(const std::string& application);
 
-/// Of figures by application name.
+/// Means of figures by application name.
 double weighted_mean(const std::map<std::string, double>& figures);
 double geometric_mean(const std::map<std::string, double>& figures);
 

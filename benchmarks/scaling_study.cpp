@@ -32,7 +32,7 @@ constexpr std::array kApplications = {"MLP0", "MLP1", "LSTM0", "LSTM1", "CNN0", 
 constexpr double kFastClockHz = 1050e6;
 constexpr uint64_t kFree = 1000;  ///< times faster: no time any more
 
-/// Of one chip, by application.
+/// Results and figures of one chip, by application.
 using Results = std::map<std::string, run::RunResult>;
 using Figures = std::map<std::string, double>;
 

@@ -22,7 +22,7 @@ uint64_t blocks_in(const BlockGrid& grid) {
     return (grid.tiles - grid.rest()) * grid.blocks + grid.rest() * grid.rest_blocks;
 }
 
-/// Of a product, all chunks of a round.
+/// Blocks of a product, all chunks of a round.
 uint64_t blocks_of(const CorePlan& share, const MatmulWork& work, const arch::ChipConfig& chip) {
     uint64_t blocks = 0;
     for (const Chunk& chunk : share.chunks)

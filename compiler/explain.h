@@ -11,7 +11,8 @@
 
 namespace tandem::compiler {
 
-/// Of a kernel that has work; ways and pieces are those of the core that has most chunks.
+/// What is told of a kernel that has work; ways and pieces are those of the core that has most
+/// chunks.
 struct KernelExplanation {
     uint32_t index = 0;  ///< position in the source
     std::string op, name;

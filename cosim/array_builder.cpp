@@ -112,7 +112,7 @@ class ScratchDir {
     const fs::path& path() const { return path_; }
 
   private:
-    /// Of builds that were killed: none takes an hour.
+    /// Directories of builds that were killed: none takes an hour.
     static void remove_old_ones(const fs::path& parent) {
         std::error_code error;
         for (const auto& entry : fs::directory_iterator(parent, error)) {

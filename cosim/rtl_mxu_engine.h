@@ -100,7 +100,7 @@ class RtlMxuEngine final : public engine::MxuEngine {
     /// Ends the recording after `edge`, or forgets one that has not begun by then.
     void record_until(Cycle edge);
     void close_wave();
-    /// Of a replay: what was to be recorded is not.
+    /// For a replay: what was to be recorded is not.
     void forget_wave() { wave_.reset(); }
     /// First and last edge on the last waveform; its end came early because it grew too large.
     const WaveRecord& wave_record() const { return wave_record_; }

@@ -16,7 +16,7 @@ using engine::MxuEvent;
 
 namespace {
 
-/// Of this process, up to now.
+/// Minor page faults of this process up to now.
 long page_faults() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);

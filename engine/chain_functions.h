@@ -117,7 +117,7 @@ inline constexpr double kErfFar[] = {
     0x1.fc2a3d8ac0bcep-19,  -0x1.c9914a6e96018p-19, 0x1.aa13375d11628p-22,  0x1.1fd74c3cd16c4p-21,
     -0x1.d34ee63eade32p-23, -0x1.69e46ee30a623p-25, 0x1.4419f079a06cdp-25,  0x1.cedff356db950p-31,
     -0x1.9087af3dbd8c1p-29};
-/// Of x^(2n + 1) * 2 / sqrt(pi).
+/// Coefficients of x^(2n + 1) * 2 / sqrt(pi).
 inline constexpr double kErfNear[] = {1.0,
                                       -1.0 / 3,
                                       1.0 / (2.0 * 5),

@@ -36,7 +36,7 @@ struct MxuShape {
     arch::Dtype dtype = arch::Dtype::kInt8;
     uint32_t pipeline = 1;  ///< PEs between two pipeline registers
     bool sum4 = false;      ///< bf16: rows are summed in groups of four
-    /// Of an array that is not the systolic one.
+    /// Times that an array of another microarchitecture declares; none: the systolic one's.
     std::optional<MxuTiming> declared = {};
 
     uint32_t element_bytes() const { return arch::element_bytes(dtype); }

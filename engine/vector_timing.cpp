@@ -54,7 +54,7 @@ uint64_t vectors(uint32_t lanes, const VectorState& state, std::span<const Vecto
     return product(extents);
 }
 
-/// Of out, and of b and c as far as they are read, behind `first`.
+/// The operands of an instruction: `first`, then out, and b and c as far as they are read.
 class Operands {
   public:
     Operands(std::initializer_list<VectorOperand> first, unsigned read) {
@@ -84,7 +84,7 @@ uint64_t bytes_written(const VectorState& state, uint32_t dropped = 0) {
                  arch::bytes_of(state.view(VectorOperand::kOut).type));
 }
 
-/// Of map and reduce.
+/// Bytes that map and reduce read and write in the buffer.
 template <class Op>
 BufferBytes bytes_of_chain(const Op& op, const VectorState& state, uint32_t dropped) {
     uint64_t read = bytes_read(state, VectorOperand::kA, 0, op.taps != 0);

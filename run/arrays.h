@@ -31,7 +31,7 @@ struct LoadedArray {
     engine::MxuShape shape;
 };
 
-/// Of a chip's array, with what another array declares. Builds nothing.
+/// Shape of a chip's array, with what another array declares. Builds nothing.
 engine::MxuShape array_shape(const arch::ChipConfig& chip, const ArrayChoice& choice = {});
 
 /// Prints progress on stderr while it builds. A foreign array is probed once it is loaded. Throws

@@ -31,10 +31,10 @@ class Engines {
     /// Names of the arrays with RTL.
     std::vector<std::string> rtl_arrays() const;
     uint64_t rows_compared() const;
-    /// Of the engine that stopped the run, if one did.
+    /// Place of the engine that stopped the run, if one did.
     const std::optional<ArrayPlace>& diverged() const { return diverged_; }
     const cosim::Divergence& divergence() const;
-    /// Of RTL without a model beside it; empty: none failed.
+    /// Failed assertion of RTL without a model beside it; empty: none failed.
     std::string assertion() const;
     std::optional<cosim::Injection> injected() const;
     void close_waves();
@@ -59,7 +59,7 @@ class Engines {
     std::function<std::vector<TandemProbe>(uint32_t core)> probes_;
 };
 
-/// Of a wave's time axis.
+/// One cycle on a wave's time axis.
 inline uint64_t period_fs(const arch::ChipConfig& chip) {
     return 1'000'000'000'000'000ull / chip.clock_hz;
 }

@@ -27,7 +27,7 @@ class LayerTimes {
     }
     /// All cores are done with a run of the program.
     void finish_run(sim::Cycle end);
-    /// Of each node, all runs; they add up to `total`.
+    /// Cycles of each node, all runs; they add up to `total`.
     std::vector<uint64_t> cycles(uint64_t total) const;
 
   private:
@@ -36,7 +36,7 @@ class LayerTimes {
         bool works = false;
     };
     const size_t nodes_;
-    // Of this run: round by round, node by node, and which of them worked in which order.
+    // Ends in this run: round by round, node by node, and which of them worked in which order.
     std::vector<Visit> ends_;
     std::vector<size_t> order_;
     std::vector<uint64_t> cycles_;  ///< of finished runs, without what is before the first end

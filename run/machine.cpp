@@ -47,7 +47,7 @@ bool Machine::all_pes() const {
     return uint64_t{config_.mxu.rows} * config_.mxu.cols <= cosim::kMostRecordedPes;
 }
 
-/// Of the model, and of all PEs if they are few.
+/// Probes of the model, and of all PEs if they are few.
 std::vector<TandemProbe> Machine::all_probes() {
     auto probes = probes_->list(wave_core());
     for (uint32_t r = 0; all_pes() && r < config_.mxu.rows; ++r)

@@ -27,7 +27,7 @@ FloatCheck compare_floats(const std::vector<uint8_t>& outputs, const std::vector
 /// Elements of int8 (1 byte), bf16 (2) or fp32 (4) as numbers.
 std::vector<float> numbers_of(const std::vector<uint8_t>& bytes, uint32_t element_bytes);
 
-/// Of each sample the place of its first largest value.
+/// For each sample the place of its first largest value.
 std::vector<uint64_t> classes_of(const std::vector<float>& values, uint64_t sample_values);
 
 /// Share of the samples whose class is their label.

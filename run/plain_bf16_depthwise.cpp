@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kElement = 2;
 
-/// Of bytes: `count` elements from `first` on out of each `of`.
+/// `count` elements from `first` on out of each `of`.
 std::vector<uint8_t> part_of_each(const std::vector<uint8_t>& from, size_t of, size_t first,
                                   size_t count) {
     std::vector<uint8_t> part;

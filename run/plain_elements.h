@@ -17,7 +17,7 @@ class PlainRange {
   public:
     PlainRange(const compiler::Tensor& out, const compiler::Node& node);
 
-    /// Of a real number in steps of the output's scale; half to even.
+    /// Rounds a real number, in steps of the output's scale, half to even.
     uint8_t round(float steps) const;
     uint8_t clamp(int32_t value) const;
 
@@ -31,7 +31,7 @@ PlainBytes plain_add(const PlainBytes& a, const compiler::Tensor& of_a, const Pl
                      const PlainRange& range);
 PlainBytes plain_pool(const PlainWindow& window, bool largest, const PlainBytes& image,
                       const PlainRange& range);
-/// Of each channel of each image.
+/// The mean of each channel of each image.
 PlainBytes plain_mean(const PlainBytes& image, const compiler::Tensor& in,
                       const compiler::Tensor& out, const PlainRange& range);
 PlainBytes plain_softmax(const PlainBytes& rows, const compiler::Tensor& in, float beta);

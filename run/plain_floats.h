@@ -24,7 +24,7 @@ void plain_activate(PlainFloats& values, compiler::Activation activation);
 
 PlainFloats plain_add(const PlainFloats& a, const PlainFloats& b);
 PlainFloats plain_max_pool(const PlainWindow& window, const PlainFloats& image);
-/// Of the taps inside the image, summed in their order.
+/// Mean of the taps inside the image, summed in their order.
 PlainFloats plain_average_pool(const PlainWindow& window, const PlainFloats& image);
 PlainFloats plain_softmax(const PlainFloats& rows, size_t cols, float beta);
 

@@ -59,7 +59,7 @@ class PlainRun {
         for (const TensorId id : graph.outputs) ++readers_[id];
     }
 
-    /// Of Graph::inputs; none: seeded ones.
+    /// Values of Graph::inputs; none: seeded ones.
     PlainValues run(const std::vector<PlainBytes>& inputs) {
         if (const Node* node = first_without_values(graph_)) refuse(*node);
         for (size_t i = 0; i < graph_.inputs.size(); ++i)
@@ -158,7 +158,7 @@ class PlainRun {
 
     PlainFloats floats(size_t i = 0) const { return plain_floats(value(i), in(i).type); }
 
-    /// Of BFLOAT16 and FLOAT32 operands.
+    /// Operators on BFLOAT16 and FLOAT32 operands.
     PlainFloats float_values() {
         PlainFloats values = before_activation();
         plain_activate(values, activation(*node_));

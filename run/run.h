@@ -74,7 +74,7 @@ struct EdgeBytes {
     uint32_t core = 0;
     int32_t node = 0;
     uint32_t round = 0;
-    /// Of the unified buffer: what is there before is kept in RunResult::taken.
+    /// A part of the unified buffer; what is there before is kept in RunResult::taken.
     struct {
         uint64_t address = 0, offset = 0, bytes = 0;
     } taken{};

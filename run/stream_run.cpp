@@ -13,8 +13,8 @@
 namespace tandem::run {
 namespace {
 
-/// Of simulated time without any progress: the programs are ours and end, only a memory that is
-/// slow enough would look like a hang.
+/// Simulated time that may pass without progress: the programs are ours and end, only a memory that
+/// is slow enough would look like a hang.
 constexpr uint64_t kPatienceSeconds = 1000;
 
 arch::ChipConfig patient(arch::ChipConfig chip) {

@@ -36,7 +36,7 @@ struct SystemOptions {
     std::string cpu = "riscv";                         ///< kFirmware: riscv, native
     uint64_t firmware_budget = host::kFirmwareBudget;  ///< kFirmware: instructions of riscv
     uint64_t host_base = 0;                            ///< kDirect: bus address of the first byte
-    /// Of host memory. kDirect, 0: a memory without bytes, every access is fine.
+    /// Bytes of host memory. kDirect, 0: a memory without bytes, every access is fine.
     uint64_t host_bytes = 0;
     std::function<void(std::string_view)> console;  ///< kFirmware: what the firmware prints
 };
@@ -63,8 +63,8 @@ class System {
     std::unique_ptr<sc_core::sc_signal<bool>> irq_;
 };
 
-/// Of the simulation as a whole: resolution and SystemC's own messages. System's constructor does
-/// it; for whoever makes modules before.
+/// Sets what the simulation as a whole has: resolution and SystemC's own messages. System's
+/// constructor does it; for whoever makes modules before.
 void prepare_simulation();
 
 }  // namespace tandem::run

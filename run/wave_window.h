@@ -29,7 +29,7 @@ class WaveWindow {
     /// Throws UserError when there is no such node, or nothing that can be.
     WaveWindow(const WaveOptions& options, const std::vector<RunNode>& nodes);
 
-    /// Of an image, which is known before it runs. Throws UserError when it has no such
+    /// Checks against an image, which is known before it runs. Throws UserError when it has no such
     /// instruction, or the node none of its own.
     void check(const arch::Program& image, uint32_t core);
 
@@ -47,7 +47,7 @@ class WaveWindow {
     // One of them, or a window of cycles.
     std::optional<int32_t> node_;
     std::optional<uint32_t> instruction_;
-    /// Of an image: the node's last instruction. A stream's node ends when a later one does.
+    /// The node's last instruction, for an image. A stream's node ends when a later one does.
     std::optional<uint32_t> last_;
     bool started_ = false, ended_ = false;
     cosim::RtlMxuEngine* engine_ = nullptr;

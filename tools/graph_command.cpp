@@ -81,8 +81,9 @@ void compare(Graph graph, const arch::ChipConfig& chip, const GraphArguments& a,
     }
 }
 
-/// Of this machine, about: weights stand in the graph, as matrices, as the program's data and in
-/// the chip's memory; activations in the last of these, in the run's result and in the loops'.
+/// Memory that a run takes, about: weights stand in the graph, as matrices, as the program's data
+/// and in the chip's memory; activations in the last of these, in the run's result and in the
+/// loops'.
 uint64_t data_bytes(const Graph& graph, uint32_t batch) {
     constexpr uint64_t kCopiesOfWeights = 5, kCopiesOfActivations = 3;
     uint64_t bytes = 0;

@@ -39,7 +39,7 @@ std::vector<uint8_t> random_values(uint64_t bytes, uint32_t element_bytes, uint6
         const float value = normal(generator);
         uint8_t word[sizeof value];
         std::memcpy(word, &value, sizeof value);
-        // Of bf16 the upper half.
+        // bf16 is the upper half.
         std::copy(word + sizeof value - element_bytes, word + sizeof value,
                   values.begin() + static_cast<ptrdiff_t>(at));
     }

@@ -17,7 +17,7 @@ struct SampleFiles {
     std::vector<std::string> inputs, expects;
     std::string labels;
     uint32_t count = 0;  ///< of samples; 0: all
-    /// Of float32 outputs: difference allowed, as a share of the largest expected magnitude.
+    /// Difference allowed in float32 outputs, as a share of the largest expected magnitude.
     double tolerance = 0.05;
 };
 
@@ -28,7 +28,7 @@ class Samples {
     Samples(const arch::Program& program, const SampleFiles& files, uint64_t seed);
 
     uint32_t count() const { return count_; }
-    /// Of the program, the last one filled up with zeros.
+    /// Runs of the program for all samples; the last one is filled up with zeros.
     uint32_t runs() const { return (count_ + program_.batch - 1) / program_.batch; }
     const std::vector<uint8_t>& inputs() const { return inputs_; }
     uint64_t output_bytes() const { return output_bytes_; }  ///< of a sample

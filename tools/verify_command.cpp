@@ -38,7 +38,7 @@ std::string rerun(const VerifyArguments& a, uint64_t seed) {
     return text;
 }
 
-/// Of a stream: several tiles at any size, and 1000 streams within about a minute.
+/// Edges of a stream: several tiles at any size, and 1000 streams within about a minute.
 engine::Cycle stream_edges(const engine::MxuShape& shape) {
     constexpr engine::Cycle kMost = 4000, kTiles = 6, kSlack = 200;
     const double pes = static_cast<double>(shape.rows) * shape.cols;

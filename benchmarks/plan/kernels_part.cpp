@@ -70,7 +70,7 @@ Row chip_row(const arch::ChipConfig& chip, const Runs& runs) {
     return row;
 }
 
-/// Of most of the runs beyond a ratio.
+/// The cause that most runs beyond a ratio have.
 std::string main_cause(const Runs& runs, const arch::ChipConfig& chip, double ratio) {
     std::map<std::string, int> causes;
     for (const Measured* run : runs)

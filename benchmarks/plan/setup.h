@@ -45,7 +45,7 @@ struct Measured {
     std::string refused{};                   ///< why
 
     double cycles() const { return static_cast<double>(result->cycles); }
-    /// Of the bound.
+    /// Cycles as a multiple of the bound.
     double ratio() const { return cycles() / bound.cycles(); }
 };
 

@@ -18,7 +18,8 @@ struct Shortfall {
     std::string cause;   ///< one line
 };
 
-/// Of one form of the study, "full" or "reduced". Times have no entries: they have an allowance.
+/// Known shortfalls of one form of the study, "full" or "reduced". Times have none: they have an
+/// allowance.
 class Shortfalls {
   public:
     /// A file that has no such form, or that does not exist, has no entries. Throws UserError for

@@ -6,7 +6,7 @@
 
 namespace tandem::benchmarks {
 
-/// Of `values`, which are not empty, what lies `share` (0 to 1) of the way up.
+/// What lies `share` (0 to 1) of the way up in `values`, which are not empty.
 double quantile(std::vector<double> values, double share);
 
 /// Spearman's: 1 where both have the same order, -1 where one is the other's reverse; 0 where all

@@ -12,7 +12,7 @@ namespace tandem::benchmarks {
 namespace {
 
 constexpr double kSlowerPercent = 2;
-/// Of CI: short ones of every kind.
+/// Tables of the reduced form: short ones of every kind.
 constexpr std::array<std::string_view, 6> kQuick = {
     "scalesim_conv_nets_alexnet", "scalesim_conv_nets_yolo_tiny", "scalesim_conv_nets_mobilenet",
     "scalesim_dlrm_DLRM",         "scalesim_GEMM_mnk_gpt2",       "shared_models_layers"};

@@ -16,7 +16,7 @@ struct Target {
     std::string unit;     ///< behind figure and bound: " %"
     int places = 1;       ///< behind the point
     std::string where{};  ///< what the figure hangs on: of the worst, which one it is
-    /// Of a time, which a busy machine makes longer: --check allows so many times the bound.
+    /// A time grows on a busy machine: --check allows so many times the bound.
     double allowance = 1;
 
     bool good() const { return side == Side::kAtLeast ? figure >= bound : figure <= bound; }

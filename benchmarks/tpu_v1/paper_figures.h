@@ -139,7 +139,7 @@ inline constexpr std::array<PaperApplication, kApplications> kPaper = {{
      4700},
 }};
 
-// Of the chip, where the application files and the chip file do not come into play.
+// Figures of the chip where neither the application files nor the chip file come into play.
 inline constexpr double kClockHz = 700e6;
 inline constexpr double kMemoryBytesPerSecond = 34e9;
 inline constexpr double kArrayMacs = 256 * 256;  ///< also the bytes of a weight tile

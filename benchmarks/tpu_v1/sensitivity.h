@@ -23,7 +23,7 @@ inline constexpr const char* kNoSync = "sync_latency 0 cycles";
 /// As sync_latency, the time of so many cycles of this chip.
 void set_sync_cycles(arch::ChipConfig& chip, uint64_t cycles);
 
-/// Of the chip file, then of the application files.
+/// Variants of the chip file, then of the application files.
 std::vector<Variant> chip_variants();
 std::vector<Variant> workload_variants();
 

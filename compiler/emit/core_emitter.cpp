@@ -84,7 +84,7 @@ void CoreEmitter::begin_visit() {
     }
 }
 
-/// Of this kernel and all before it.
+/// Loads the parameters of this kernel and of all before it.
 void CoreEmitter::load_params_until(size_t kernel) {
     for (; params_loaded_ < graph_.kernels.size() && params_loaded_ <= kernel; ++params_loaded_) {
         const KernelPlan& owner = plan_.kernels[params_loaded_];

@@ -100,7 +100,7 @@ class MatmulEmitter {
 
     // In matmul_results.cpp.
     void queue_drains(const Wave& wave);
-    /// Of the drains that wait, those up to the last one of these accumulators.
+    /// Emits the waiting drains up to the last one of these accumulators.
     void drain_before(uint32_t array, const Part& part);
     void drain_all();
     void store_late();
@@ -126,7 +126,7 @@ class MatmulEmitter {
         uint64_t address = 0, stride = 0;
     };
     Destination destination(const Block& block, uint32_t row) const;
-    /// Of its first column in an output row.
+    /// Place of the block's first column in an output row, in bytes.
     uint64_t channel_byte(const Block& block) const;
     bool follows(const Block& before, const Block& block) const;
     bool lies_below(const Block& above, const Block& block) const;

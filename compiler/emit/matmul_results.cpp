@@ -17,7 +17,7 @@ constexpr uint64_t kWavesLater = 2;
 
 }  // namespace
 
-/// Of this core's columns.
+/// Bytes of this core's columns in an output row.
 uint64_t MatmulEmitter::out_row_bytes() const {
     uint64_t columns = 0;
     for (uint64_t t = share_.tiles.begin; t < share_.tiles.end; ++t)

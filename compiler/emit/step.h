@@ -36,7 +36,7 @@ struct Access {
     /// The writers of a value in memory touch different bytes of rows that they share: they need no
     /// order among themselves. Not of a place that several values have in turns.
     bool shared = false;
-    /// Of a read that only waits: who writes there later does not wait for it.
+    /// A read that only waits: who writes there later does not wait for it.
     bool fleeting = false;
 };
 

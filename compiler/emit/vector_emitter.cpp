@@ -17,7 +17,7 @@ using arch::VectorOperand;
 /// Least elements of a part, most parts.
 constexpr uint64_t kPartElements = 1024, kMostParts = 4;
 
-/// Of the first of some lines behind line 0.
+/// Distance of a line from line 0, in bytes.
 int64_t line_offset(const VectorWork& work, const arch::VectorView& view, uint64_t line) {
     const uint64_t image = work.lines_per_image();
     if (!work.window) return static_cast<int64_t>(line) * view.strides[0];

@@ -9,7 +9,7 @@
 
 namespace tandem::compiler {
 
-/// Of the first product; nothing: the graph has none, and every array does.
+/// Type of the first product; nothing: the graph has none, and every array does.
 std::optional<arch::Dtype> array_type(const Graph& graph);
 
 }  // namespace tandem::compiler

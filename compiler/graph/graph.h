@@ -66,7 +66,7 @@ struct Tensor {
     Quantization quantization;
     bool is_constant = false;
     Memory memory = Memory::kHost;
-    /// Of a constant, little-endian; null: it has a shape and no values.
+    /// Values of a constant, little-endian; null: it has a shape and no values.
     std::shared_ptr<const std::vector<uint8_t>> data;
 
     bool has_data() const { return data != nullptr; }
@@ -142,8 +142,8 @@ struct Graph {
     std::vector<TensorId> inputs;
     std::vector<TensorId> outputs;
     uint64_t samples = 1;  ///< that the shapes hold: the batch of a list of layers, for reports
-    /// Of a whole run, from and to the host, where that is not what the graph's inputs and outputs
-    /// hold (an application whose first layer reads a part of its input); 0: it is.
+    /// Bytes of a whole run, from and to the host, where that is not what the graph's inputs and
+    /// outputs hold (an application whose first layer reads a part of its input); 0: it is.
     uint64_t host_input_bytes = 0;
     uint64_t host_output_bytes = 0;
 

@@ -19,7 +19,7 @@ struct MatrixPairs {
     uint64_t count() const;
 };
 
-/// Of a verified node.
+/// The pairs of a verified node.
 MatrixPairs matrix_pairs(const Graph& graph, const Node& node);
 
 }  // namespace tandem::compiler

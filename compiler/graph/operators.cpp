@@ -164,7 +164,7 @@ WindowAttributes window(const Graph& graph, const Node& node) {
         const auto& filter = integers_attribute(node, "filter");
         w.kernel_h = filter.at(0), w.kernel_w = filter.at(1);
     } else {
-        // Of the weights (OHWI, 1HWC), or the whole image.
+        // The window is the weights' (OHWI, 1HWC), or the whole image.
         const Shape& shape = graph.input(node, node.inputs.size() > 1 ? 1 : 0).shape;
         w.kernel_h = shape.at(1), w.kernel_w = shape.at(2);
     }

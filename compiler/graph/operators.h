@@ -78,7 +78,7 @@ struct OperatorInfo {
     Shape (*shape)(const NodeRules&);
     /// Types and quantisation beyond the activations'. Throws UserError.
     void (*types)(const NodeRules&);
-    /// Of a verified node.
+    /// Counts of a verified node.
     Counts (*counts)(const Graph&, const Node&);
 };
 

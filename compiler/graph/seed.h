@@ -10,7 +10,7 @@
 
 namespace tandem::compiler {
 
-/// Of the tensor's type. Constants: int8 from -127 to 127, as TFLite's weights; int32 small.
+/// Values of the tensor's type. Constants: int8 from -127 to 127, as TFLite's weights; int32 small.
 /// Activations: int8 from -128 to 127. bf16: normally distributed, those below 2^-8 are zero, so
 /// that plain loops meet no tiny product; weights are divided by the square root of how many are
 /// summed, so that a chain of layers neither grows nor fades. FLOAT32: the same, not rounded.

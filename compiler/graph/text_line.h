@@ -30,7 +30,7 @@ class TextLine {
     std::map<std::string, std::string, std::less<>> pairs();
     void end();
 
-    // Of texts, not of what comes next.
+    // Read numbers from a text, not from what comes next.
     template <class Number>
     Number number_in(std::string_view text, const std::string& what) const;
     template <class Number>

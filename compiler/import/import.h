@@ -12,7 +12,7 @@ namespace tandem::compiler {
 struct ImportOptions {
     /// Multiplies the batch that a table's rows have. Other files say their own: 1.
     uint64_t batch = 1;
-    /// Of the layers of lists (tables, applications), which have no type of their own: what the
+    /// Type of the layers of lists (tables, applications), which have none of their own: what the
     /// chip's array computes in, kInt8 or kBf16.
     ElementType list_type = ElementType::kInt8;
 };

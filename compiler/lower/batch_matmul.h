@@ -36,7 +36,7 @@ struct NodePart {
     std::vector<uint8_t> params;  ///< empty where the graph has no data
 };
 
-/// Of a verified BATCH_MATMUL, in the order in which they run.
+/// Parts of a verified BATCH_MATMUL, in the order in which they run.
 std::vector<NodePart> lower_batch_matmul(const LoweredNode& node, const arch::ChipConfig& chip);
 
 }  // namespace tandem::compiler

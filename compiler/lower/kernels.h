@@ -85,7 +85,7 @@ struct Kernel {
     ValueId output = 0;
     std::variant<MatmulWork, VectorWork, EdgeWork, AliasWork> work;
     uint64_t params_bytes = 0;  ///< of the block that the vector unit reads; 0: none
-    /// Of a product: all channels have the same parameters, so that the block is one column tile's.
+    /// All channels of a product have the same parameters, so that the block is one column tile's.
     bool params_uniform = false;
     std::vector<uint8_t> params;  ///< the block itself; empty where the graph has no data
     uint64_t repeat = 1;

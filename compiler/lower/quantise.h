@@ -36,8 +36,8 @@ struct OutputRange {
 /// Zero point of a tensor, and the int8 values that its fused activation lets through.
 OutputRange output_range(const Tensor& tensor, Activation activation, Rounding rounding);
 
-/// Of a quantised sum: single takes a and b to the output's scale; gemmlowp, 20 bits further left,
-/// to twice the larger one of their scales, and the sum from there to the output's.
+/// Factors of a quantised sum: single takes a and b to the output's scale; gemmlowp, 20 bits
+/// further left, to twice the larger one of their scales, and the sum from there to the output's.
 struct AddFactors {
     Multiplier a, b, out;
 };

@@ -13,8 +13,8 @@ namespace tandem::compiler {
 std::vector<int32_t> fold_zero_point(const MatmulGroup& group, int32_t zero_in,
                                      const std::vector<int32_t>& bias);
 
-/// Of a convolution whose weights are OHWI with `channels` channels each; fewer than the image's
-/// make groups.
+/// Matrices of a convolution whose weights are OHWI with `channels` channels each; fewer than the
+/// image's make groups.
 std::vector<MatmulGroup> conv_groups(const ImageWindow& window, const uint8_t* weights,
                                      uint32_t out_channels, uint32_t channels);
 

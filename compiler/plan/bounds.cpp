@@ -46,7 +46,7 @@ uint32_t drains_at_a_time(const arch::ChipConfig& chip) {
     return std::min(chip.drains_at_a_time(), chip.mxu.count);
 }
 
-/// Of each kernel.
+/// What every kernel pays.
 uint64_t launch_cycles(const arch::ChipConfig& chip) {
     return chip.cycles_in(chip.sequencer.kernel_launch_ps);
 }

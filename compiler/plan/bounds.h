@@ -13,7 +13,7 @@
 
 namespace tandem::compiler {
 
-/// Of one kernel, all its repetitions, or of several.
+/// Least times of one kernel, all its repetitions, or of several.
 struct Bounds {
     // Cycles, were all cores and arrays that take part busy to the end.
     double arrays = 0;  ///< of matrix products: tiles x max(rows, R + 1)
@@ -35,16 +35,16 @@ struct Bounds {
     double compute() const { return arrays + vector; }
     double host() const;
     uint64_t least() const { return least_memory + least_host_in + least_host_out; }
-    /// Of a run of nothing else: what is behind the launch, and before the last synchronisation,
-    /// adds to them.
+    /// Cycles of a run of nothing else: what is behind the launch, and before the last
+    /// synchronisation, adds to them.
     double cycles() const;
     /// The largest: compute, weights, activations, drain, host, synchronisation or launch.
     std::string_view name() const;
-    /// Of a run of this and whatever else: the part of the chip that is busy longest.
+    /// Cycles of the busiest part of the chip, whatever else runs beside.
     double busiest() const;
 
     Bounds& operator+=(const Bounds& other);
-    /// Of so many runs.
+    /// The bounds of so many runs.
     Bounds& operator*=(uint64_t runs);
 };
 

@@ -21,7 +21,8 @@ class ChunkMaker {
     bool one_image() const {
         return kernel_.matmul() != nullptr && kernel_.matmul()->weights_per_image;
     }
-    /// Of a product: some columns of the operand, for all rows, are some of its K.
+    /// Whether a product is fed by slices: some columns of the operand, for all rows, are some of
+    /// its K.
     bool has_slices() const;
     Range input(const Range& lines) const {
         return gathered_ ? input_of_lines(*gathered_, lines)

@@ -81,7 +81,7 @@ class CmemLayout {
         return std::max(load.memory / static_cast<double>(chip_.memory.usable_bytes_per_second()),
                         load.cmem / static_cast<double>(chip_.cmem.bytes_per_second));
     }
-    /// Of all kernels that write or read the value, if it lay in CMEM.
+    /// Seconds gained by all kernels that write or read the value, if it lay in CMEM.
     double gain(size_t v) {
         double gained = 0;
         for_users(v, [&](const Load& load) {
@@ -108,7 +108,7 @@ class CmemLayout {
         return values;
     }
 
-    /// Of those that leave for the host: what other kernels read comes from memory.
+    /// Values that leave for the host, too: what other kernels read comes from memory.
     bool goes_through_memory(size_t v) const {
         const Value& value = graph_.values[v];
         if (plan_.values[v].resident || value.is_input || value.bytes == 0) return false;

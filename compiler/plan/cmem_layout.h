@@ -22,7 +22,7 @@ inline uint64_t memory_aligned(uint64_t bytes) {
 /// Bytes of device memory from the data's base on; CMEM begins behind them.
 uint64_t room_for_data(const arch::ChipConfig& chip, const PlanOptions& options);
 
-/// Of a chained graph all weights do, or none; chosen before anything is known of values.
+/// All weights of a chained graph do, or none; chosen before anything is known of values.
 bool weights_lie_in_cmem(const KernelGraph& graph, const arch::ChipConfig& chip,
                          const PlanOptions& options, const Plan& plan);
 

@@ -26,7 +26,7 @@ struct LeastBytesRequest {
     uint32_t cores = 1;             ///< that share them
     uint64_t buffer_bytes = 0;      ///< of a core
     double input_bytes = 0;         ///< that come through the memory; 0: the input stays
-    /// Of a whole row of the input and its K tiles, where rows have no bytes in common and lie in
+    /// A whole row of the input and its K tiles, where rows have no bytes in common and lie in
     /// the memory of the weights; 0: elsewhere, and the two are bounded apart.
     double row_bytes = 0;
     double k_tiles = 0;
@@ -40,7 +40,7 @@ struct LeastBytes {
 
 LeastBytes least_bytes(const LeastBytesRequest& request);
 
-/// Of bytes that every repetition reads anew, as far as the buffers cannot hold them.
+/// Bytes that every repetition reads anew, as far as the buffers cannot hold them.
 double bytes_of_repetitions(double bytes, double repeat, double buffers);
 
 }  // namespace tandem::compiler

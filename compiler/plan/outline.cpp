@@ -70,7 +70,7 @@ class Sharing {
     bool splits_columns(const Kernel& kernel, const KernelPlan& plan) const {
         const MatmulWork* work = kernel.matmul();
         if (cores_ == 1 || work == nullptr || plan.tiles.size() < 2) return false;
-        // Of other images nobody fetches weights.
+        // Weights per image: nobody fetches those of other images.
         if (work->weights_per_image && work->window.images >= cores_) return false;
         uint64_t weights = 0;
         for (const MatmulGroup& group : work->groups) weights += uint64_t{group.k} * group.n;
@@ -198,7 +198,7 @@ std::vector<Uses> uses_of(const KernelGraph& graph, const std::vector<Segment>& 
             const Segment& end = segment_of(segments, uses.last);
             if (end.rounds > 1) uses.last = end.end - 1;
         }
-        // Of an input the next rounds come while this one runs; what the host gives is on its way
+        // Inputs of the next rounds come while this one runs; what the host gives is on its way
         // from the start.
         if (value.is_input && uses.local) {
             uses.first = segment.begin;

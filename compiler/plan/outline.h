@@ -12,7 +12,7 @@
 namespace tandem::compiler {
 
 struct Outline {
-    /// Of each kernel, that share it. The same for all of a segment with rounds, and for all where
+    /// Cores that share each kernel. The same for all of a segment with rounds, and for all where
     /// there are groups, so that a round's samples are the same ones in all of its kernels.
     std::vector<uint32_t> cores;
     std::vector<Segment> segments;  ///< one after the other, of all kernels; rounds of a group

@@ -106,7 +106,8 @@ class Packer {
         return divide_up(n * pixels, chip_.mxu.cols) > divide_up(n, chip_.mxu.cols);
     }
 
-    /// Of a round of the first core: each row takes its cycle, each tile its way into the array.
+    /// Cycles of a round on the first core: each row takes its cycle, each tile its way into the
+    /// array.
     uint64_t array_cycles(size_t k, uint64_t pixels) const {
         const MatmulWork& work = *graph_.kernels[k].matmul();
         const uint64_t rows =
@@ -124,7 +125,7 @@ class Packer {
         }
     }
 
-    /// Of those that gain too little; false: there are none.
+    /// Drops the candidates that gain too little; false: there are none.
     bool give_up(const std::vector<double>& packed) {
         std::vector<Candidate> kept;
         for (Candidate& candidate : candidates_) {

@@ -4,7 +4,7 @@
 // copies of the K x N weights these are M / p rows with p * N channels: byte for byte the plain
 // result. Where p copies need no more weight tiles than one, the arrays see a p-th of the rows.
 //
-// Of int8 alone: zero weights add nothing to int32 sums, but 0 * infinity to fp32 ones.
+// Only int8 is packed: zero weights add nothing to int32 sums, but 0 * infinity to fp32 ones.
 #pragma once
 
 #include <cstdint>

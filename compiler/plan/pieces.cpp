@@ -181,7 +181,7 @@ class PieceCutter {
         return low > lines_per_image() ? low - low % lines_per_image() : low;
     }
 
-    /// Of one K tile, for all rows of a wave.
+    /// Input bytes of one K tile, for all rows of a wave.
     uint64_t tile_input_bytes(const CorePlan& share) const {
         const uint64_t rows = share.lines.size() * kernel_.matmul()->window.out_w;
         const uint64_t blocks =

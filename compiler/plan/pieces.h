@@ -17,7 +17,7 @@ struct PieceRequest {
     PlanMode mode = PlanMode::kRules;
     uint32_t sharing_cores = 1;  ///< that share device memory's bandwidth meanwhile
     bool weights_in_cmem = false, in_cmem = false, out_cmem = false;  ///< not in device memory
-    /// Of a product that is searched: for tests, takes this candidate among those that fit, modulo
+    /// For tests of the search: takes this candidate among those that fit, modulo
     /// their number.
     std::optional<uint64_t> forced = {};
     ProductMemo* memo = nullptr;  ///< of the chip; none: every product is searched anew

@@ -134,7 +134,7 @@ class Planner {
         return false;
     }
 
-    /// Of a value's place in the buffer.
+    /// Bytes of a value's place in the buffer.
     uint64_t bytes_of_place(size_t v) const {
         uint64_t bytes = 0;
         for (const Range& part : plan_.values[v].parts) bytes = std::max(bytes, part.size());
@@ -332,7 +332,7 @@ class Planner {
         if (kernel.is_alias() || kernel.is_edge()) return true;
         PieceRequest request;
         request.mode = options_.mode;
-        // Of a round they begin together.
+        // The cores of a round begin together.
         request.sharing_cores = 0;
         for (uint32_t core = 0; core < options_.cores; ++core)
             request.sharing_cores += plan_.kernels[k].share(core, 0).lines.empty() ? 0 : 1;

@@ -125,7 +125,7 @@ struct PlanOptions {
     std::optional<uint64_t> forced{};
 };
 
-/// Of a search products may become packed ones (packing.h). Throws UserError naming the kernel,
+/// A search may make packed products (packing.h). Throws UserError naming the kernel,
 /// what it needs and what there is.
 Plan make_plan(KernelGraph& graph, const arch::ChipConfig& chip, const PlanOptions& options);
 

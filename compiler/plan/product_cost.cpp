@@ -57,7 +57,7 @@ ProductCost::ProductCost(const arch::ChipConfig& chip, const PieceRequest& reque
     drains_at_a_time_ = chip.drains_at_a_time();
 }
 
-/// Of a block's rows and one tile.
+/// Cycles of one tile with a block's rows.
 double ProductCost::tile_cycles(double rows, double arrays, uint32_t ahead) const {
     const double shift = chip_.mxu.rows + 1.0;
     const auto bytes = static_cast<double>(chip_.tile_bytes());

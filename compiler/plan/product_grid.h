@@ -21,7 +21,7 @@ struct BlockGrid {
     }
 };
 
-/// Of a chunk with so many rows.
+/// The grid of a chunk with so many rows.
 BlockGrid grid_of(const CorePlan& share, uint64_t chunk_rows, const arch::ChipConfig& chip);
 
 }  // namespace tandem::compiler

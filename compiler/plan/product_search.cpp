@@ -211,7 +211,7 @@ class ProductSearch {
     bool deal(ProductSchedule s) {
         const uint64_t rows = s.chunk_lines * shape_.rows_per_line;
         const uint64_t least = division_from(divide_up(rows, chip_.mxu.accumulator_rows));
-        // Of few rows all divisions, whatever the accumulators hold.
+        // With few rows all divisions are tried, whatever the accumulators hold.
         const uint64_t most = std::max(
             {least, rows / std::max(1u, chip_.mxu.rows / 2), std::min(rows, kAllDivisions)});
         bool found = false;
@@ -295,7 +295,7 @@ class ProductSearch {
             in = s.slice_places * s.slice_input;
         }
         if (in > room) return false;
-        // Of images that are gathered whole lines come early.
+        // Images that are gathered come in whole lines.
         const uint64_t unit = gathers_ ? window_.in_line_bytes() : kBufferAlignment;
         s.in_step = s.in == Way::kChunks ? std::min(s.chunk_input, (room - in) / unit * unit) : 0;
         return true;
@@ -338,7 +338,7 @@ class ProductSearch {
 
     static constexpr uint64_t kAllDivisions = 48, kMostChunkings = 32, kMostPlaces = 16,
                               kMostSlices = 4;
-    /// Of a least score that is exact but for rounding.
+    /// A least score is exact but for rounding.
     static constexpr double kNearlyAll = 1 - 1e-9;
 
     const MatmulWork& work_;

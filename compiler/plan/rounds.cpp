@@ -78,7 +78,7 @@ class Mixture {
             }
     }
 
-    /// Of the buffer, on one core, while each kernel runs.
+    /// Bytes of the buffer in use on one core while each kernel runs.
     std::vector<uint64_t> live_bytes(const RoundChoice& choice) const {
         const Plan& plan = *choice.plan;
         const std::vector<Uses> uses = uses_of(graph_, plan.segments);

@@ -27,7 +27,7 @@ Range input_of_lines(const ImageWindow& w, const Range& lines) {
     uint64_t first_row = line(lines.begin % w.out_h, 0);
     uint64_t last_row = line(last % w.out_h, w.kernel_h - 1);
     const uint64_t first_image = lines.begin / w.out_h, last_image = last / w.out_h;
-    // Of several images all that lies between them is read.
+    // All that lies between several images is read.
     if (first_image == last_image && last_row < first_row) last_row = first_row;
     return {first_image * w.image_bytes() + first_row * w.in_line_bytes(),
             last_image * w.image_bytes() + (last_row + 1) * w.in_line_bytes()};

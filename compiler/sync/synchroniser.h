@@ -82,7 +82,7 @@ class Synchroniser {
     std::vector<std::deque<int64_t>> steps_of_unit_;  ///< in the window
     std::vector<uint8_t> flags_;                      ///< of each ordered pair
     std::vector<uint8_t> flags_used_;                 ///< per core
-    // Of the step that is being added: last conflicting step per unit, and the units.
+    // For the step that is being added: last conflicting step per unit, and the units.
     std::vector<int64_t> last_;
     std::vector<uint32_t> touched_;
     std::vector<LastSteps::Entry> waits_;

@@ -38,7 +38,7 @@ class TpuChip : public sc_core::sc_module {
     /// Programs for several cores; what the host interface uses for its commands.
     ProgramRunner& runner() { return runner_; }
 
-    // Of the first core.
+    // The first core's parts.
     ChipServices& services() { return core().services(); }
     UnifiedBuffer& unified_buffer() { return core().unified_buffer(); }
     Mxu& mxu() { return core().mxu(); }

@@ -58,7 +58,7 @@ class HostCpu : public sc_core::sc_module {
   private:
     static constexpr uint32_t kFaultExitCode = 128;
 
-    /// Of the access under way. What stood on the stack of a thread would be lost when the
+    /// The access under way. What stood on the stack of a thread would be lost when the
     /// simulation ends before it.
     tlm::tlm_generic_payload payload_;
 

@@ -28,7 +28,7 @@ class DeviceReadings {
     };
     static Counters counters_of(const CoreUnits& core);
     std::vector<Counters> all_counters() const;
-    /// Of a core, or of the chip: behind the last core.
+    /// Counters of a core since its reset; `core` one behind the last core: those of the chip.
     Counters since_reset(size_t core) const;
     std::optional<uint32_t> read_figure(uint32_t offset) const;
     std::optional<uint32_t> read_counter(uint32_t offset) const;

@@ -48,7 +48,7 @@ class ChipServices {
     /// False: only time is modelled, no data moves.
     bool functional() const { return functional_; }
     const Clock& clock() const { return clock_; }
-    /// Of a unit of this core among those that ask for a path in the same
+    /// The place of a unit of this core among those that ask for a path in the same
     /// instant.
     uint32_t turn(isa::Unit unit, uint32_t array = 0) const {
         return core_ << 16 | static_cast<uint32_t>(unit) << 8 | array;
@@ -80,7 +80,7 @@ class ChipServices {
     /// Something moved that whoever waits for idle units should look at.
     void note_progress() { progress_.notify(sc_core::SC_ZERO_TIME); }
     uint64_t instructions_retired() const { return instructions_retired_; }
-    /// Of all cores: who waits for another core is not stuck while that one
+    /// Counted over all cores: who waits for another core is not stuck while that one
     /// works.
     uint64_t chip_instructions_retired() const {
         uint64_t retired = cores_.empty() ? instructions_retired_ : 0;

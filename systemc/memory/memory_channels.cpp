@@ -44,7 +44,7 @@ sc_core::sc_time MemoryChannels::reserve_at(sc_core::sc_time now, uint64_t addre
     return done;
 }
 
-/// Of a transfer, what falls into stripes `stripe`, `stripe` + channels, ...
+/// The part of a transfer that falls into stripes `stripe`, `stripe` + channels, ...
 uint64_t MemoryChannels::channel_bytes(uint64_t stripe, uint64_t first, uint64_t address,
                                        uint64_t bytes) const {
     const uint64_t channels = busy_until_.size();

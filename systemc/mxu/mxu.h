@@ -73,7 +73,7 @@ class Mxu final : public Unit {
         bool started = false;
     };
 
-    /// Of accumulators.
+    /// A read of accumulators that waits for its rows.
     struct Read {
         uint32_t acc_addr;
         uint32_t rows;

@@ -77,7 +77,7 @@ TEST(Cmem, HoldsValuesOfRunsThatAreRight) {
     for (const int count : {shared, beside, too_small, several_cores}) EXPECT_GT(count, 10);
 }
 
-/// Of values that are alive together each has bytes of its own, behind the weights, inside of CMEM.
+/// Values that are alive together have bytes of their own, behind the weights, inside of CMEM.
 TEST(Cmem, GivesValuesThatMeetPlacesOfTheirOwn) {
     for (uint32_t seed = 0; seed < 300; ++seed) {
         const Random r(seed);

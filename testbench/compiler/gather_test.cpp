@@ -38,7 +38,7 @@ std::vector<uint64_t> bytes_of(const std::vector<Transfer>& transfers, uint32_t 
     return bytes;
 }
 
-/// Of the pixels that windows read, line by line.
+/// The pixels that windows read, line by line.
 std::vector<uint64_t> wanted_bytes(const Gather& g) {
     const ImageWindow& w = g.window;
     const uint64_t lines = w.skips_lines() ? w.out_h : w.in_h;

@@ -127,7 +127,7 @@ std::vector<CoreProgram> Case::image() const {
     return programs_of(compiler::compile(graph_, chip_, options_));
 }
 
-/// Of every sample the same.
+/// Seeded bytes of an edge, the same for every sample.
 Int8s Case::edge_bytes(TensorId tensor) const {
     const auto bytes = seeded_bytes(graph_.tensors[tensor], seed_);
     Int8s all;

@@ -76,7 +76,7 @@ class Case {
     Results expected_;
 };
 
-/// Of a random graph's inputs.
+/// Values of a random graph's inputs.
 std::vector<Int8s> seeded_inputs(const compiler::Graph& graph, uint32_t batch, uint64_t seed);
 
 }  // namespace tandem::testing

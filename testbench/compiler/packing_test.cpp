@@ -98,7 +98,7 @@ Pixels pixels(const Graph& graph, const arch::ChipConfig& chip, uint32_t cores =
     return pixels_per_row(plain_kernel(graph, chip), chip, cores);
 }
 
-/// Of each product, as compiled.
+/// Pixels in a row of each product, as compiled.
 Pixels packed(const Graph& graph, const arch::ChipConfig& chip,
               const CompileOptions& options = {}) {
     Pixels all;

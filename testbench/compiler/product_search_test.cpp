@@ -39,7 +39,7 @@ struct Product {
         graph.kernels.push_back(kernel);
     }
 
-    /// Of the lines from `begin` on.
+    /// The plan of the lines from `begin` on.
     std::optional<CorePlan> plan(const arch::ChipConfig& chip, std::optional<uint64_t> forced = {},
                                  uint64_t begin = 0) const {
         PieceRequest request;

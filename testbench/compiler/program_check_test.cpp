@@ -5,15 +5,12 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "base/error.h"
 #include "compiler/import/tflite/tflite_import.h"
 #include "compiler/pipeline.h"
+#include "testbench/compiler/checked_product.h"
 #include "testbench/compiler/machine_run.h"
 #include "testbench/compiler/random_chip.h"
 #include "testbench/compiler/random_graph.h"
-#include "testbench/support/chip_programs.h"
 #include "testbench/support/mutated_program.h"
 #include "testbench/support/seeded.h"
 #include "testbench/support/source_tree.h"
@@ -22,83 +19,6 @@ namespace tandem::testing {
 namespace {
 
 using isa::Unit;
-
-/// Why a program is refused; empty: it is not.
-std::string refusal(const arch::ChipConfig& chip, const arch::Program& program) {
-    try {
-        arch::check_program(chip, program, "p.tpu");
-        return {};
-    } catch (const UserError& error) {
-        return error.what();
-    }
-}
-
-arch::ChipConfig chip8() {
-    arch::ChipConfig chip = test_chip(8, 4);
-    chip.unified_buffer_bytes = 4096;
-    chip.mxu.accumulator_rows = 64;
-    chip.mxu.weight_fifo_tiles = 2;
-    chip.memory.bytes = 1 << 20;
-    chip.sequencer.queue_entries = 4;
-    return chip;
-}
-
-/// 10 rows of 8 bytes times one tile; the parts are public, for a test spoils one of them.
-struct Product {
-    isa::ReadHost input{
-        .header = {.signal_a = 1}, .ub_addr = 0, .offset = 0, .bytes = 80, .base = 2};
-    isa::ReadWeights weights{.header = {}, .offset = 0, .tiles = 1, .base = 1};
-    isa::SetWindow window{.header = {}, .geometry = testbench::matrix_window(10, 8)};
-    isa::Matmul matmul{.header = {.wait_a = 1, .signal_a = 2},
-                       .ub_addr = 0,
-                       .row_start = 0,
-                       .rows = 10,
-                       .acc_addr = 0,
-                       .k_start = 0,
-                       .k_len = 8,
-                       .n_len = 4,
-                       .new_weights = 1};
-    isa::Requantise drain{.header = {.wait_a = 2, .signal_a = 3},
-                          .ub_addr = 1024,
-                          .params_addr = 2048,
-                          .acc_addr = 0,
-                          .rows = 10,
-                          .row_stride = 4,
-                          .cols = 4};
-    isa::WriteHost output{
-        .header = {.wait_a = 3}, .ub_addr = 1024, .offset = 0, .bytes = 40, .base = 3};
-    std::vector<isa::Words> before, between, after;  ///< the product; its drain; everything
-    std::function<void(arch::Program&)> change = [](arch::Program&) {};
-
-    arch::Program program() const {
-        arch::Program p;
-        p.rounding = "single";
-        p.data.resize(512);
-        auto& code = p.cores.emplace_back().instructions;
-        code = before;
-        for (const isa::Words& words :
-             {input.encode(), weights.encode(), window.encode(), matmul.encode()})
-            code.push_back(words);
-        code.insert(code.end(), between.begin(), between.end());
-        code.push_back(drain.encode());
-        code.push_back(output.encode());
-        code.insert(code.end(), after.begin(), after.end());
-        code.push_back(isa::Halt{}.encode());
-        p.cores[0].sources.resize(code.size());
-        p.inputs = {{"in", {1, 80}, 1.0f, 0, 80}};
-        p.outputs = {{"out", {10, 4}, 1.0f, 0, 40}};
-        p.nodes = {{0,
-                    "FULLY_CONNECTED",
-                    "out",
-                    320,
-                    arch::ProgramNode::Place::kBuffer,
-                    1024,
-                    40,
-                    {{0, 4, 0, 40}}}};
-        change(p);
-        return p;
-    }
-};
 
 TEST(ProgramCheck, TakesAProductAndCountsItsWork) {
     const auto work = arch::check_program(chip8(), Product{}.program(), "p.tpu");
@@ -122,10 +42,6 @@ TEST_P(ProgramCheckRefuses, AndSaysWhy) {
     const std::string why = refusal(chip8(), product.program());
     EXPECT_EQ(why.find("p.tpu: "), 0u) << why;
     EXPECT_NE(why.find(GetParam().says), std::string::npos) << why;
-}
-
-isa::Words nop(uint8_t wait, uint8_t signal) {
-    return isa::Nop{.header = {.wait_a = wait, .signal_a = signal}}.encode();
 }
 
 const Spoilt kInstructions[] = {
@@ -342,95 +258,6 @@ TEST(ProgramCheck, TakesFencesAsThirdWaitsAndSignals) {
     product.after = {nop(2, 0)};
     EXPECT_NE(refusal(chip8(), product.program()).find("of the same accumulators"),
               std::string::npos);
-}
-
-// ---- two cores
-
-isa::Header to_core(uint32_t core, uint32_t flag) {
-    return {.signal_b = static_cast<uint8_t>(flag), .core = static_cast<uint8_t>(core + 1)};
-}
-
-/// The product on core 0, and a program of nops, fences and transfers on core 1.
-arch::Program with_second(const Product& product, std::vector<isa::Words> second) {
-    arch::Program program = product.program();
-    second.push_back(isa::Halt{}.encode());
-    auto& core = program.cores.emplace_back();
-    core.instructions = std::move(second);
-    core.sources.resize(core.instructions.size());
-    return program;
-}
-
-arch::ChipConfig two_cores() {
-    arch::ChipConfig chip = chip8();
-    chip.cores = 2;
-    return chip;
-}
-
-TEST(ProgramCheckCores, TakesFlagsThatCross) {
-    Product product;
-    product.after = {isa::Nop{.header = to_core(1, 9)}.encode(), nop(8, 0)};
-    const auto program =
-        with_second(product, {nop(9, 0), isa::Nop{.header = to_core(0, 8)}.encode()});
-    EXPECT_EQ(refusal(two_cores(), program), "");
-    EXPECT_NE(refusal(chip8(), program).find("programs of 1 to 1 cores"), std::string::npos);
-}
-
-TEST(ProgramCheckCores, RefusesADeadlockOverCores) {
-    Product product;
-    product.after = {nop(8, 0), isa::Nop{.header = to_core(1, 9)}.encode()};
-    EXPECT_NE(refusal(two_cores(),
-                      with_second(product, {nop(9, 0), isa::Nop{.header = to_core(0, 8)}.encode()}))
-                  .find("core 0 instruction 6 (nop): expected a program without deadlock"),
-              std::string::npos);
-}
-
-TEST(ProgramCheckCores, RefusesAFlagOfACoreThatIsNotThereAndOneThatIsLeft) {
-    Product product;
-    EXPECT_NE(
-        refusal(two_cores(), with_second(product, {isa::Nop{.header = to_core(2, 8)}.encode()}))
-            .find("core 1 instruction 0 (nop): expected signals to cores of the program"),
-        std::string::npos);
-    EXPECT_NE(
-        refusal(two_cores(), with_second(product, {isa::Nop{.header = to_core(0, 8)}.encode()}))
-            .find("no flag left over, found 1 of flag 8"),
-        std::string::npos);
-}
-
-TEST(ProgramCheckCores, WhatAnotherCoreHasWrittenMayBeRead) {
-    Product product;
-    isa::WriteMemory spill{.header = to_core(1, 9), .offset = 600, .bytes = 32, .base = 1};
-    product.after = {spill.encode()};
-    isa::ReadMemory back{
-        .header = {.wait_a = 9}, .ub_addr = 64, .offset = 600, .bytes = 32, .base = 1};
-    EXPECT_EQ(refusal(two_cores(), with_second(product, {back.encode()})), "");
-    back.bytes = 33;
-    EXPECT_NE(
-        refusal(two_cores(), with_second(product, {back.encode()})).find("what was written before"),
-        std::string::npos);
-}
-
-TEST(ProgramCheckCores, AllOfThemTogetherWriteTheOutputs) {
-    Product product;
-    product.output.bytes = 20;
-    EXPECT_NE(refusal(two_cores(), with_second(product, {})).find("none of byte 20"),
-              std::string::npos);
-    const isa::WriteHost rest{.header = {}, .ub_addr = 0, .offset = 20, .bytes = 20, .base = 3};
-    EXPECT_EQ(refusal(two_cores(), with_second(product, {rest.encode()})), "");
-}
-
-/// Knowledge of a drain goes through another core and back.
-TEST(ProgramCheckCores, AFlagThereAndBackOrdersAMatmulBehindADrain) {
-    Product product;
-    product.drain.header.signal_b = 9;
-    product.drain.header.core = 2;
-    isa::Matmul again = product.matmul;
-    again.header = {.wait_a = 8};
-    again.new_weights = 0;
-    product.after = {again.encode()};
-    EXPECT_EQ(
-        refusal(two_cores(),
-                with_second(product, {nop(9, 0), isa::Nop{.header = to_core(0, 8)}.encode()})),
-        "");
 }
 
 TEST(ProgramCheck, TakesWhatTheCompilerMakes) {

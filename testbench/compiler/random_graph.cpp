@@ -65,7 +65,7 @@ class GraphMaker {
         return add_tensor(std::move(t));
     }
 
-    /// Of all sizes; now and then nearly nothing, and seldom infinite or no number.
+    /// Numbers of all sizes; now and then nearly nothing, and seldom infinite or no number.
     std::vector<uint8_t> wild_floats(uint64_t count) {
         std::vector<uint8_t> bytes(count * sizeof(uint32_t));
         for (uint64_t i = 0; i < count; ++i) {
@@ -81,7 +81,7 @@ class GraphMaker {
         return bytes;
     }
 
-    // Of int8 tensors alone.
+    // Scales, which int8 tensors alone have.
     void set_scale(TensorId id, float scale) {
         if (!is_float()) graph_.tensors[id].quantization.scales[0] = scale;
     }

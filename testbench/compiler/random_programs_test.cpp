@@ -43,7 +43,7 @@ compiler::Graph random_of(Kind kind, std::mt19937& random, ElementType type) {
     }
 }
 
-/// Of a list that a batch multiplies: a pass that leaves fewer elements takes one sample alone.
+/// For a list that a batch multiplies: a pass that leaves fewer elements takes one sample alone.
 bool takes_a_batch(const compiler::Graph& graph) {
     return std::ranges::all_of(graph.nodes, [&](const compiler::Node& node) {
         const bool pass =

@@ -147,7 +147,7 @@ TEST(Sync, LeavesOutWhatAnotherWaitImplies) {
 TEST(Sync, SplitsARegionThatIsPartlyOverwritten) {
     const auto h = headers({step<isa::ReadHost>({writes(0, 64)}), step<isa::Map>({writes(16, 32)}),
                             step<isa::WriteHost>({reads(32, 48)})});
-    // Of the writers, only the transfer touched bytes 32 to 47.
+    // Among the writers, only the transfer touched bytes 32 to 47.
     EXPECT_EQ(h[2].wait_a, h[0].signal_a == h[1].wait_a ? h[0].signal_b : h[0].signal_a);
     EXPECT_NE(h[2].wait_a, 0);
     EXPECT_EQ(h[2].wait_b, 0);

@@ -248,7 +248,7 @@ TEST(TfliteImport, TakesAMinusOneBiasAsAbsent) {
     EXPECT_EQ(import_tflite_bytes(model.bytes(), "tiny").nodes[0].inputs.size(), 2u);
 }
 
-/// Of FLOAT32 but for the weights, which stay INT8.
+/// All is FLOAT32 but for the weights, which stay INT8.
 TinyModel float_model() {
     TinyModel model;
     for (const size_t i : {0u, 2u, 3u}) {

@@ -73,7 +73,7 @@ class ProductOperands {
   public:
     explicit ProductOperands(uint64_t seed);
     const std::vector<OperandClass>& classes() const { return classes_; }
-    /// Of the n-th pair; the sequence goes through all classes again and again.
+    /// Classes of the n-th pair; the sequence goes through all of them again and again.
     std::size_t class_of(uint64_t n) const { return schedule_[n % schedule_.size()]; }
     Bf16Pair make(std::size_t class_index);
 

@@ -6,8 +6,8 @@
 
 namespace tandem::testing {
 
-/// Of `heads` heads; `int8`: with zero points, else bf16. Output: heads x queries x depth.
-/// `projection`: a layer behind it whose weights have no values.
+/// Attention of `heads` heads; `int8`: with zero points, else bf16. Output: heads x queries x
+/// depth. `projection`: a layer behind it whose weights have no values.
 inline std::string attention_text(bool int8, int heads, int queries, int keys, int depth,
                                   bool projection = false) {
     struct Tensor {

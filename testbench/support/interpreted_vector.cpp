@@ -19,7 +19,7 @@ isa::Opcode opcode_of(const isa::Words& words) {
     return static_cast<isa::Opcode>(isa::opcode_of(words));
 }
 
-/// Of a buffer that may be const.
+/// A span of a buffer that may be const.
 template <class Buffer>
 auto* at(Buffer& buffer, int64_t address, uint64_t bytes) {
     require(address >= 0 && static_cast<uint64_t>(address) + bytes <= buffer.size(),

@@ -15,7 +15,7 @@ uint32_t product_of(uint32_t a, uint32_t w) {
     return naive_bf16::product(static_cast<uint16_t>(a >> 16), static_cast<uint16_t>(w >> 16));
 }
 
-/// Of one output: activations and weights in the order of k.
+/// The terms of one output: activations and weights in the order of k.
 uint32_t in_array_order(const Fp32s& a, const Fp32s& w, const NaiveArray& array) {
     const size_t rows = static_cast<size_t>(array.rows), step = array.sum4 ? 4 : 1;
     uint32_t total = 0;

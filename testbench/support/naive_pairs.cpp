@@ -9,7 +9,7 @@ using compiler::Shape;
 
 size_t size(int64_t extent) { return static_cast<size_t>(extent); }
 
-/// Of the first element of the matrix that meets the output's matrix `number`.
+/// Index of the first element of the matrix that meets the output's matrix `number`.
 size_t matrix_place(const Shape& shape, const Shape& out, size_t number) {
     size_t place = 0, step = size(shape[shape.size() - 2]) * size(shape.back());
     for (size_t back = 3; back <= out.size(); ++back) {

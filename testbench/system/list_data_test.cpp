@@ -111,7 +111,7 @@ constexpr int kDepthwise = 4 * 4 * 9;
 constexpr int kPointwise = 24 * 24 * 16;
 constexpr int kPadded = 2 * 13 * 9 * 6 + 3 * 20 * 7 * 7;
 constexpr int kRecurrent = 5 * (4 * 24 + 24) + 2 * (17 + 17);
-/// Of `mid`, `other[0]`, `other[1]` and the end, three samples.
+/// Bytes of `mid`, `other[0]`, `other[1]` and the end, three samples.
 constexpr int kMixed = 3 * (40 + 33 + 33 + 20);
 
 TEST_F(ListDataTest, Int8ListsOnOneArray) {

@@ -8,7 +8,7 @@
 namespace tandem::testing {
 namespace {
 
-/// Of a waveform, from its text form.
+/// A waveform's changes, from its text form.
 struct Recording {
     std::set<std::string> signals;  ///< as a save file names them: scope.name[31:0]
     std::set<std::string> texts;    ///< what stood in signals of text

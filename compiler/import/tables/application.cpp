@@ -19,7 +19,7 @@ using base::YamlSection;
 
 constexpr uint64_t kMostSize = std::numeric_limits<uint32_t>::max();
 constexpr uint64_t kMostCopies = 10000;
-// Of one application; more is a mistake in a count.
+// Layers of one application; more is a mistake in a count.
 constexpr size_t kMostLayers = 100000;
 
 uint64_t size(const YamlSection& section, const std::string& key) {

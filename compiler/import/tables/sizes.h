@@ -10,7 +10,7 @@
 
 namespace tandem::workload {
 
-/// Of the MACs, and of each number of elements, of one layer. Sums over thousands of layers then
+/// Most MACs, and most elements of each kind, of one layer. Sums over thousands of layers then
 /// stay within 64 bits, and a double holds each exactly.
 inline constexpr uint64_t kMostPerLayer = compiler::kMostElements;
 /// What a layer larger than that is told.

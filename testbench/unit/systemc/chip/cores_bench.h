@@ -95,7 +95,7 @@ class CoresBench : public sc_core::sc_module {
         EXPECT_FALSE(program(0, first)) << "program of core 0";
         while (!done) sc_core::wait(end);
     }
-    /// Of the last program of a core.
+    /// Cycles of the last program of a core.
     uint64_t cycles(size_t core = 0) const { return cycles_[core]; }
     /// The cycle in which the last program of any core began.
     sim::Cycle began() const { return began_; }

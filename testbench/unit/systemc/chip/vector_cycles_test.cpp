@@ -52,7 +52,7 @@ class VectorCycles : public CoresTest {
         chip.vector.transcendental_lanes = transcendental_lanes;
         return chip;
     }
-    /// Of the last instruction, less the latency; those that set something take one each.
+    /// Cycles of the last instruction, less the latency; those that set something take one each.
     uint64_t cycles(const VectorState& state, const isa::Words& work) {
         ProgramWords program = arch::changes({}, state);
         program.push_back(work);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "benchmarks/gemm_chips.h"
+#include "benchmarks/gemm/gemm_chips.h"
 
 #include <chrono>
 #include <cstring>
