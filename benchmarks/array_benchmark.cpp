@@ -71,8 +71,8 @@ class Array {
   public:
     Array(const Case& which, const std::filesystem::path& cache) : which_(which) {
         cosim::BuildOptions options;
-        options.rtl_dir = run::source_dir() / "rtl";
-        options.shim_dir = run::source_dir() / "cosim";
+        options.rtl_dir = run::data_dir() / "rtl";
+        options.shim_dir = run::data_dir() / "cosim";
         options.cache_dir = cache;
         set_environment("TANDEM_ARRAY_MARCH", which.march);
         set_environment("TANDEM_ARRAY_WAVES", which.waves ? "" : "off");

@@ -48,7 +48,7 @@ class Study {
     Study(StudyOptions study, Options options)
         : study_(std::move(study)),
           options_(std::move(options)),
-          known_(run::source_dir() / "benchmarks/plan/shortfalls.yaml",
+          known_(run::data_dir() / "benchmarks/plan/shortfalls.yaml",
                  options_.quick ? "reduced" : "full") {
         setup_.quick = options_.quick;
         setup_.jobs = options_.jobs;

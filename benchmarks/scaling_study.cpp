@@ -50,8 +50,8 @@ class Study {
             std::string file = name;
             std::ranges::transform(file, file.begin(),
                                    [](unsigned char c) { return std::tolower(c); });
-            workloads_[name] = workload::load_application(run::source_dir() /
-                                                          "models/applications" / (file + ".yaml"));
+            workloads_[name] = workload::load_application(run::data_dir() / "models/applications" /
+                                                          (file + ".yaml"));
         }
         chip_ = arch::find_chip("tpu_v1", run::chips_dir());
         base_ = run(chip_);

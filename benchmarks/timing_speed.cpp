@@ -374,7 +374,8 @@ int main(int argc, char** argv) {
         "Exit status with --check: 1 when ResNet-50 takes more than its bounds."};
     StudyOptions study;
     Options options;
-    options.tandem = run::command().string();
+    options.tandem =
+        (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "../tandem").string();
     std::string work, chip = "tpu_v1";
     add_study_options(app, study);
     app.add_option("--table", options.table, "a table of layers instead of the built-in ResNet-50")

@@ -44,7 +44,7 @@ int compare(const Arguments& a) {
     const auto start = std::chrono::steady_clock::now();
     const auto comparison =
         tpu_v1::compare(run::chips_dir() / "tpu_v1.yaml",
-                        tpu_v1::load_applications(run::source_dir() / "models" / "applications"));
+                        tpu_v1::load_applications(run::data_dir() / "models" / "applications"));
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::string page = tpu_v1::page(comparison, kCommand);

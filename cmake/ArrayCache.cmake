@@ -3,11 +3,11 @@
 if(NOT DEFINED TANDEM_ARRAYS)
   set(directory "$ENV{TANDEM_ARRAY_CACHE}")
   if(NOT directory)
-    execute_process(COMMAND ${CMAKE_SOURCE_DIR}/scripts/cache_dir arrays RESULT_VARIABLE result
+    execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/cache_dir arrays RESULT_VARIABLE result
                     OUTPUT_VARIABLE directory OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_VARIABLE message)
     if(NOT result EQUAL 0)
       message(STATUS "Verilated arrays stay in the build tree: ${message}")
-      set(directory ${CMAKE_BINARY_DIR}/arrays)
+      set(directory ${PROJECT_BINARY_DIR}/arrays)
     endif()
   endif()
   set(TANDEM_ARRAYS ${directory} CACHE PATH "Verilated arrays")

@@ -7,7 +7,7 @@ option(TANDEM_CCACHE "compile through ccache, where it is installed" ON)
 if(TANDEM_CCACHE)
   find_program(TANDEM_CCACHE_PROGRAM ccache)
   if(TANDEM_CCACHE_PROGRAM)
-    set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
         CCACHE_SLOPPINESS=pch_defines,time_macros ${TANDEM_CCACHE_PROGRAM})
     foreach(language C CXX)
       if(NOT CMAKE_${language}_COMPILER_LAUNCHER)

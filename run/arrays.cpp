@@ -63,8 +63,8 @@ LoadedArray load_array(const arch::ChipConfig& chip, const ArrayChoice& choice) 
 
 LoadedArray load_array(const engine::MxuShape& shape, const ArrayChoice& choice) {
     cosim::BuildOptions options;
-    options.rtl_dir = source_dir() / "rtl";
-    options.shim_dir = source_dir() / "cosim";
+    options.rtl_dir = data_dir() / "rtl";
+    options.shim_dir = data_dir() / "cosim";
     options.cache_dir = array_cache_dir();
     const auto tell = [](std::string_view text) { fmt::print(stderr, "rtl: {}\n", text); };
     options.progress = tell;

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/paths.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <cstdlib>
+
+#include "base/error.h"
 
 namespace tandem::run {
 namespace {
@@ -13,27 +17,49 @@ const char* environment(const char* name) {
     return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+/// The file that this code was loaded from: a program, or libtandem.so.
+std::filesystem::path own_file() {
+    Dl_info info{};
+    link_map* map = nullptr;
+    if (dladdr1(reinterpret_cast<void*>(&own_file), &info, reinterpret_cast<void**>(&map),
+                RTLD_DL_LINKMAP) == 0 ||
+        map->l_name[0] == '\0')
+        return std::filesystem::read_symlink("/proc/self/exe");
+    return std::filesystem::canonical(map->l_name);
+}
+
+/// Where share/tandem and libexec/tandem are: beside the running file or at most two folders above
+/// it, as in bin, lib/x86_64-linux-gnu and the folders of a build tree.
+const std::filesystem::path& prefix() {
+    static const std::filesystem::path found = [] {
+        const auto own = own_file();
+        auto folder = own;
+        for (int up = 0; up < 3; ++up) {
+            folder = folder.parent_path();
+            if (std::filesystem::is_directory(folder / "share/tandem")) return folder;
+        }
+        throw UserError("share/tandem is not where " + own.string() +
+                        " looks for it, up to two folders above: install it whole "
+                        "(TANDEM_SOURCE_DIR and TANDEM_FIRMWARE name other places)");
+    }();
+    return found;
+}
+
 }  // namespace
 
-std::filesystem::path source_dir() {
+std::filesystem::path data_dir() {
     if (const char* dir = environment("TANDEM_SOURCE_DIR")) return dir;
-    return TANDEM_BUILD_SOURCE_DIR;
+    return prefix() / "share/tandem";
 }
 
-std::filesystem::path chips_dir() { return source_dir() / "arch" / "chips"; }
-
-std::filesystem::path command() {
-    return std::filesystem::path(TANDEM_BUILD_BINARY_DIR) / "tandem";
-}
+std::filesystem::path chips_dir() { return data_dir() / "arch" / "chips"; }
 
 std::filesystem::path firmware_elf() {
     if (const char* file = environment("TANDEM_FIRMWARE")) return file;
-    return std::filesystem::path(TANDEM_BUILD_BINARY_DIR) / "firmware" / "inference.elf";
+    return prefix() / "share/tandem/firmware/inference.elf";
 }
 
-std::filesystem::path float_filter() {
-    return std::filesystem::path(TANDEM_BUILD_BINARY_DIR) / "tandem-float-filter";
-}
+std::filesystem::path float_filter() { return prefix() / "libexec/tandem/tandem-float-filter"; }
 
 std::filesystem::path array_cache_dir() {
     if (const char* dir = environment("TANDEM_ARRAY_CACHE")) return dir;

@@ -212,8 +212,8 @@ TEST_F(WavesTest, TheSaveFileOfADivergenceNamesOnlyWhatWasRecorded) {
 }
 
 TEST_F(WavesTest, TheFilterDecodesBf16AndFp32) {
-    const auto filter =
-        std::filesystem::path(environment("TANDEM_BINARY")).parent_path() / "tandem-float-filter";
+    const auto filter = std::filesystem::path(environment("TANDEM_BINARY")).parent_path() /
+                        "libexec/tandem/tandem-float-filter";
     write_text(folder_ / "in.txt", "3f80\nc0a0\n7f80\nff80\n0001\n456a1409\nBF800000\nxxxx\n12\n");
     ASSERT_EQ(std::system(("'" + filter.string() + "' < '" + (folder_ / "in.txt").string() +
                            "' > '" + (folder_ / "out.txt").string() + "'")
