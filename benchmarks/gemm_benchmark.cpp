@@ -42,12 +42,12 @@ std::vector<std::pair<std::string, arch::ChipConfig>> chips() {
 
 void add_chips(Contest& contest, GemmChips& benches, uint32_t size) {
     for (const auto& [name, config] : chips()) {
-        const auto product = std::make_shared<tools::GemmProduct>(
-            tools::make_gemm({size, size, size}, config, kSeed));
+        const auto product =
+            std::make_shared<jobs::GemmProduct>(jobs::make_gemm({size, size, size}, config, kSeed));
         const size_t number = benches.add(config, *product);
         const bool bf16 = config.mxu.dtype == arch::Dtype::kBf16;
         const auto check = [&benches, number, product, name] {
-            require(std::ranges::equal(benches.outputs(number), tools::plain_product(*product)),
+            require(std::ranges::equal(benches.outputs(number), jobs::plain_product(*product)),
                     name);
         };
         contest.add({name, [&benches, number] { return benches.turn(number); }, check,

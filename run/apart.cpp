@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/apart.h"
 
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
-#include <system_error>
 
-#include "base/error.h"
-#include "base/pipe.h"
+#include "base/child.h"
 
 namespace tandem::compiler {
 
@@ -107,48 +98,11 @@ RunResult from_text(const json& in) {
     return r;
 }
 
-[[noreturn]] void answer(int pipe, const std::function<RunResult()>& run) {
-    json answer;
-    try {
-        answer["result"] = run();
-    } catch (const UserError& error) {
-        answer["user_error"] = error.what();
-    } catch (const std::exception& error) {
-        answer["fault"] = error.what();
-    }
-    const std::string text = answer.dump();
-    for (size_t at = 0; at < text.size();) {
-        const ssize_t sent = write(pipe, text.data() + at, text.size() - at);
-        if (sent < 0 && errno != EINTR) break;
-        if (sent > 0) at += static_cast<size_t>(sent);
-    }
-    _exit(0);
-}
-
 }  // namespace
 
 RunResult run_apart(const std::string& name, const std::function<RunResult()>& run) {
-    int ends[2];
-    if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-    const pid_t parent = getpid(), child = fork();
-    if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) _exit(0);
-        close(ends[0]);
-        answer(ends[1], run);
-    }
-    close(ends[1]);
-    const std::string text = base::read_all(ends[0]);
-    close(ends[0]);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    const auto reply = json::parse(text, nullptr, false);
-    if (reply.is_discarded()) throw std::runtime_error("the run of " + name + " died");
-    if (reply.contains("user_error")) throw UserError(reply["user_error"].get<std::string>());
-    if (reply.contains("fault")) throw std::logic_error(reply["fault"].get<std::string>());
-    return from_text(reply.at("result"));
+    return from_text(json::parse(
+        base::in_child({.name = "the run of " + name}, [&] { return json(run()).dump(); })));
 }
 
 }  // namespace tandem::run

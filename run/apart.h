@@ -10,8 +10,8 @@
 
 namespace tandem::run {
 
-/// UserError and std::logic_error come back as they were; the result without outputs, divergence
-/// and waves. The child ends when this process does. `name` is for errors.
+/// The result comes back without outputs, divergence and waves. `name` is for errors, which are
+/// those of base::in_child.
 RunResult run_apart(const std::string& name, const std::function<RunResult()>& run);
 
 /// The same part of it.

@@ -124,7 +124,7 @@ RunResult run_image(const arch::ChipConfig& chip, const ImageJob& job, const Run
     machine.wave().check(job.program, machine.wave_core());
     host::HostSystem& host = *machine.system().firmware_host();
     const uint64_t data = arch::layout_of(job.program).data;
-    LayerCheck check(job.program, job.layers,
+    LayerCheck check(job.program, job.layers, job.keep_layers,
                      [&](LayerCheck::Place place, uint32_t core) -> std::span<const uint8_t> {
                          if (place == LayerCheck::Place::kBuffer)
                              return machine.chip().core(core).unified_buffer().store().bytes();
@@ -154,6 +154,7 @@ RunResult run_image(const arch::ChipConfig& chip, const ImageJob& job, const Run
     result.host_instructions = host.instructions();
     result.layer_bytes_compared = check.bytes_compared();
     result.layer_mismatch = check.mismatch();
+    result.layer_outputs = check.kept();
     result.outputs.assign(host.outputs().begin(), host.outputs().end());
     if (result.completed()) result.failure = failure_of(host, job.runs);
     result.laws_broken = broken_laws(result, needs_of(job, chip));

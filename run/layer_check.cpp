@@ -10,9 +10,10 @@
 namespace tandem::run {
 
 LayerCheck::LayerCheck(const arch::Program& program, const std::vector<uint8_t>& expected,
-                       Bytes bytes)
+                       bool keep, Bytes bytes)
     : program_(program), expected_(expected), bytes_(std::move(bytes)) {
-    if (expected.empty()) return;
+    if (expected.empty() && !keep) return;
+    if (keep) kept_.resize(program.nodes.size());
     for (const auto& core : program.cores) completed_at_.emplace_back(core.instructions.size());
     for (uint32_t node = 0; node < program.nodes.size(); ++node) {
         const auto& parts = program.nodes[node].parts;
@@ -28,11 +29,20 @@ void LayerCheck::retired(uint32_t core, uint32_t index) {
     for (const auto& [node, part] : completed) {
         --parts_left_[node];
         if (program_.nodes[node].place == Place::kBuffer)
-            compare(node, *part);
+            complete(node, *part);
         else if (parts_left_[node] == 0)
-            compare(node, {.core = core, .bytes = program_.nodes[node].output_bytes});
+            complete(node, {.core = core, .bytes = program_.nodes[node].output_bytes});
     }
     completed.clear();  // in a loop it may come again
+}
+
+void LayerCheck::complete(uint32_t index, const arch::NodePart& part) {
+    if (!expected_.empty()) compare(index, part);
+    if (kept_.empty()) return;
+    const arch::ProgramNode& node = program_.nodes[index];
+    const auto bytes = bytes_(node.place, part.core).subspan(node.output_address, part.bytes);
+    kept_[index].resize(node.output_bytes);
+    std::ranges::copy(bytes, kept_[index].begin() + static_cast<ptrdiff_t>(part.offset));
 }
 
 void LayerCheck::compare(uint32_t index, const arch::NodePart& part) {

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -28,6 +29,16 @@ std::filesystem::path own_file() {
     return std::filesystem::canonical(map->l_name);
 }
 
+/// What lies in share/tandem is compiled and run: it has to be of somebody who could change the
+/// program, too.
+bool has_data(const std::filesystem::path& folder, const std::filesystem::path& own) {
+    struct stat data {
+    }, program{};
+    return ::stat((folder / "share/tandem").c_str(), &data) == 0 && S_ISDIR(data.st_mode) &&
+           ::stat(own.c_str(), &program) == 0 &&
+           (data.st_uid == 0 || data.st_uid == ::geteuid() || data.st_uid == program.st_uid);
+}
+
 /// Where share/tandem and libexec/tandem are: beside the running file or at most two folders above
 /// it, as in bin, lib/x86_64-linux-gnu and the folders of a build tree.
 const std::filesystem::path& prefix() {
@@ -36,11 +47,11 @@ const std::filesystem::path& prefix() {
         auto folder = own;
         for (int up = 0; up < 3; ++up) {
             folder = folder.parent_path();
-            if (std::filesystem::is_directory(folder / "share/tandem")) return folder;
+            if (has_data(folder, own)) return folder;
         }
         throw UserError("share/tandem is not where " + own.string() +
-                        " looks for it, up to two folders above: install it whole "
-                        "(TANDEM_SOURCE_DIR and TANDEM_FIRMWARE name other places)");
+                        " looks for it, up to two folders above, or is another user's: install it "
+                        "whole (TANDEM_SOURCE_DIR and TANDEM_FIRMWARE name other places)");
     }();
     return found;
 }
@@ -63,11 +74,15 @@ std::filesystem::path float_filter() { return prefix() / "libexec/tandem/tandem-
 
 std::filesystem::path array_cache_dir() {
     if (const char* dir = environment("TANDEM_ARRAY_CACHE")) return dir;
-    if (::access(TANDEM_BUILD_ARRAYS, W_OK) == 0) return TANDEM_BUILD_ARRAYS;
+    // The cache of a build: a link in its tree.
+    const auto built = prefix() / "share/tandem/arrays";
+    if (::access(built.c_str(), W_OK) == 0) return std::filesystem::canonical(built);
     if (const char* dir = environment("XDG_CACHE_HOME"))
         return std::filesystem::path(dir) / "tandem" / "arrays";
     const char* home = environment("HOME");
-    if (home == nullptr) return TANDEM_BUILD_ARRAYS;
+    if (home == nullptr)
+        throw UserError(
+            "no place for Verilated arrays: neither TANDEM_ARRAY_CACHE nor HOME is set");
     return std::filesystem::path(home) / ".cache" / "tandem" / "arrays";
 }
 

@@ -56,6 +56,9 @@ void print_summary(const arch::ChipConfig& chip, const RunResult& result, const 
 
 enum class Verdict { kGood, kMismatch, kFault };
 
+/// Prints whatever is wrong, and says how the run went.
+Verdict judge(const RunResult& result, const RunReport& run);
+
 /// Prints the summary and whatever is wrong, writes the JSON report (unless the path is empty), and
 /// says how the run went.
 Verdict conclude(const arch::ChipConfig& chip, const RunResult& result, const RunReport& run,

@@ -48,6 +48,7 @@ struct ImageJob {
     /// Expected outputs of all operators of the first sample; empty: do not compare.
     std::vector<uint8_t> layers{};
     std::vector<compiler::Bounds> bounds{};  ///< of one run, by node; empty: not known
+    bool keep_layers = false;                ///< RunResult::layer_outputs
     uint64_t timeout_us = 60'000'000;  ///< simulated, for one inference, as the driver sees it
 };
 

@@ -111,6 +111,9 @@ struct RunResult {
     std::vector<LayerResult> layers;
     std::vector<uint8_t> outputs;  ///< of all runs; of streams: the regions asked for
 
+    /// Of an image that keeps them: by node, of its first run; empty: nothing computes it.
+    std::vector<std::vector<uint8_t>> layer_outputs;
+
     std::vector<TakenBytes> taken;
 
     uint64_t host_instructions = 0;  ///< of the firmware

@@ -148,8 +148,10 @@ void print_checks(const RunResult& result, const RunReport& run) {
     if (run.accuracy) fmt::print("  accuracy: {:.2f} %\n", *run.accuracy * 100);
 }
 
-/// Says what is wrong with the run.
-Verdict verdict(const RunResult& result, const RunReport& run) {
+}  // namespace
+
+Verdict judge(const RunResult& result, const RunReport& run) {
+    if (result.divergence) print_divergence(result, run);
     if (!result.assertion.empty()) {
         fmt::print("an assertion of the RTL failed: {}\n", result.assertion);
         return Verdict::kMismatch;
@@ -188,8 +190,6 @@ Verdict verdict(const RunResult& result, const RunReport& run) {
     return result.laws_broken.empty() ? verdict : Verdict::kFault;
 }
 
-}  // namespace
-
 void print_summary(const arch::ChipConfig& chip, const RunResult& result, const RunReport& run) {
     if (result.completed()) print_layers(result, run);
     print_heading(chip, result, run);
@@ -207,8 +207,7 @@ void print_summary(const arch::ChipConfig& chip, const RunResult& result, const 
 Verdict conclude(const arch::ChipConfig& chip, const RunResult& result, const RunReport& run,
                  const std::string& json_path) {
     print_summary(chip, result, run);
-    if (result.divergence) print_divergence(result, run);
-    const Verdict how = verdict(result, run);
+    const Verdict how = judge(result, run);
     if (!run.csv.empty()) {
         const std::string csv = layers_csv(make_report(chip, result, run)["layers"]);
         base::write_file(run.csv, {csv.begin(), csv.end()});

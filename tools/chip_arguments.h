@@ -27,9 +27,4 @@ struct ChipArguments {
     std::string to_string() const;
 };
 
-/// The chip as it works on such elements (arch/chip_modes.h). Throws UserError naming who asks for
-/// them, `where`, and the shipped chips that do.
-arch::ChipConfig chip_for(const arch::ChipConfig& chip, arch::Dtype dtype, const std::string& who,
-                          const std::string& where = "elements");
-
 }  // namespace tandem::tools

@@ -9,6 +9,7 @@
 #include "arch/chip_config.h"
 #include "arch/chip_figures.h"
 #include "arch/chip_modes.h"
+#include "jobs/chip_json.h"
 #include "run/paths.h"
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
@@ -17,7 +18,6 @@ namespace tandem::tools {
 namespace {
 
 using arch::ChipConfig;
-using nlohmann::json;
 
 double giga(uint64_t number) { return static_cast<double>(number) / 1e9; }
 
@@ -89,67 +89,6 @@ void show(const ChipConfig& chip) {
     show_totals(chip);
 }
 
-/// Behind a key in JSON, where a number has no unit of its own.
-std::string_view unit_suffix(base::Dimension dimension) {
-    switch (dimension) {
-        case base::Dimension::kBytes:
-            return "_bytes";
-        case base::Dimension::kBytesPerSecond:
-            return "_bytes_per_second";
-        case base::Dimension::kBytesPerCycle:
-            return "_bytes_per_cycle";
-        case base::Dimension::kHertz:
-            return "_hz";
-        case base::Dimension::kPicoseconds:
-            return "_ps";
-        case base::Dimension::kCycles:
-            return "_cycles";
-        case base::Dimension::kPercent:
-            return "_percent";
-        case base::Dimension::kOpsPerSecond:
-            return "_ops_per_second";
-        case base::Dimension::kOpsPerByte:
-            return "_ops_per_byte";
-        case base::Dimension::kPlain:
-            break;
-    }
-    return "";
-}
-
-/// null: nothing published.
-json figure_json(const arch::ChipFigure& figure, const ChipConfig& chip) {
-    if (figure.is_flag()) return figure.value(chip) != 0;
-    if (figure.is_text() || figure.is_dtype()) return figure.written(chip);
-    const uint64_t value = figure.value(chip);
-    return figure.is_only_compared() && value == 0 ? json() : json(value);
-}
-
-json chip_json(const ChipConfig& chip) {
-    json out;
-    for (const arch::ChipFigure& figure : arch::chip_figures()) {
-        json& section = figure.section().empty() ? out : out[std::string(figure.section())];
-        const std::string key = fmt::format(
-            "{}{}", figure.key(), figure.is_number() ? unit_suffix(figure.dimension) : "");
-        section[key] = figure_json(figure, chip);
-    }
-    out["overrides"] = chip.overrides;
-    out["defaulted"] = chip.defaulted;
-    out["arrays"] = chip.arrays();
-    out["peak_ops_per_second"] = chip.peak_ops_per_second();
-    const auto int8 = arch::for_dtype(chip, arch::Dtype::kInt8);
-    out["peak_int8_ops_per_second"] = int8 ? json(int8->peak_ops_per_second()) : json();
-    out["ridge_ops_per_byte"] = chip.ridge_ops_per_byte();
-    out["hash"] = fmt::format("{:016x}", chip.hash());
-    return out;
-}
-
-json list_json() {
-    json chips = json::array();
-    for (const auto& name : arch::shipped_chips(run::chips_dir()))
-        chips.push_back(chip_json(arch::find_chip(name, run::chips_dir())));
-    return chips;
-}
-
 struct ChipsArguments {
     ChipArguments chip;
     bool as_json = false, figures = false;
@@ -162,9 +101,9 @@ int run(const ChipsArguments& a) {
     else if (!named && !a.as_json)
         list();
     else if (!named)
-        std::cout << list_json().dump(2) << '\n';
+        std::cout << jobs::chips_json().dump(2) << '\n';
     else if (const auto chip = a.chip.load(); a.as_json)
-        std::cout << chip_json(chip).dump(2) << '\n';
+        std::cout << jobs::chip_json(chip).dump(2) << '\n';
     else
         show(chip);
     return kGood;

@@ -42,8 +42,6 @@ void add_rtl_options(CLI::App& command, run::ArrayChoice& choice);
 
 /// --plan.
 void add_plan_option(CLI::App& command, compiler::PlanMode& plan);
-/// search, rules.
-std::string name_of(compiler::PlanMode plan);
 /// As on a command line, with a leading blank; empty for the default.
 std::string plan_option(compiler::PlanMode plan);
 

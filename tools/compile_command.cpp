@@ -14,12 +14,14 @@
 #include "base/file.h"
 #include "compiler/explain.h"
 #include "compiler/pipeline.h"
+#include "jobs/model_file.h"
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
-#include "tools/model_file.h"
 #include "tools/output_files.h"
 
 namespace tandem::tools {
+
+using namespace jobs;
 
 namespace {
 

@@ -6,17 +6,21 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "jobs/chip_for.h"
+#include "jobs/gemm_product.h"
+#include "jobs/model_file.h"
+#include "jobs/progress.h"
 #include "run/paths.h"
 #include "run/report.h"
 #include "run/run.h"
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
-#include "tools/gemm_product.h"
 #include "tools/graph_command.h"
 #include "tools/output_files.h"
-#include "tools/progress.h"
 
 namespace tandem::tools {
+
+using namespace jobs;
 namespace {
 
 struct GemmArguments {

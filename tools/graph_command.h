@@ -6,7 +6,6 @@
 #include <string>
 
 #include "arch/chip_config.h"
-#include "arch/program.h"
 #include "compiler/graph/graph.h"
 #include "run/graph_run.h"
 #include "run/report.h"
@@ -20,10 +19,6 @@ struct GraphArguments {
     run::GraphOptions how;
     run::RunOptions options;
 };
-
-/// Sizes of the layers that the nodes of a program were compiled from, for its report.
-void describe_nodes(const compiler::Graph& graph, const arch::Program& program,
-                    run::RunReport& report);
 
 /// Timing mode, or with seeded data, which plain loops then confirm. Returns the exit status.
 int run_graph_on_chip(const compiler::Graph& graph, const arch::ChipConfig& chip,

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "tools/command.h"
+#include "tools/option_tree.h"
+#include "tools/version.h"
 
 int main(int argc, char** argv) {
     using namespace tandem;
@@ -15,7 +17,14 @@ int main(int argc, char** argv) {
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
     CLI::App app{
         "Tandem: one description of a TPU, as a SystemC model and as RTL, run side by side."};
-    app.set_version_flag("--version", TANDEM_VERSION);
+    app.set_version_flag("--version", tools::version_text,
+                         "Show versions of Tandem and its tools and exit");
+    app.add_flag_callback("--dump-options",
+                          [&app] {
+                              fmt::print("{}", tools::option_tree_text(app));
+                              throw CLI::Success();
+                          })
+        ->group("");  // hidden: for scripts/completions and scripts/man_pages
     app.require_subcommand(1);
     app.footer(
         "Exit status: 0 good; 1 a mismatch or divergence; 2 a mistake in usage, configuration or "

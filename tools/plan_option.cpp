@@ -17,10 +17,6 @@ void add_plan_option(CLI::App& command, compiler::PlanMode& plan) {
         ->default_str("search");
 }
 
-std::string name_of(compiler::PlanMode plan) {
-    return plan == compiler::PlanMode::kRules ? "rules" : "search";
-}
-
 std::string plan_option(compiler::PlanMode plan) {
     return plan == compiler::PlanMode::kRules ? " --plan rules" : "";
 }

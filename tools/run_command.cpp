@@ -8,19 +8,22 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "compiler/pipeline.h"
+#include "jobs/graph_job.h"
+#include "jobs/model_file.h"
+#include "jobs/progress.h"
+#include "jobs/samples.h"
 #include "run/paths.h"
 #include "run/report.h"
 #include "run/run.h"
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
 #include "tools/graph_command.h"
-#include "tools/model_file.h"
 #include "tools/output_files.h"
-#include "tools/progress.h"
-#include "tools/samples.h"
 #include "tools/scalesim_command.h"
 
 namespace tandem::tools {
+
+using namespace jobs;
 namespace {
 
 struct RunArguments {

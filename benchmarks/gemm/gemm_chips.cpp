@@ -15,7 +15,7 @@ constexpr uint64_t kProgram = 0;  ///< device address of the instructions
 constexpr uint64_t kHostBase = 0x80000000;
 constexpr size_t kStackBytes = 16 << 20;  ///< libraries are called on it
 
-run::SystemOptions options_of(const std::string& name, const tools::GemmProduct& product) {
+run::SystemOptions options_of(const std::string& name, const jobs::GemmProduct& product) {
     run::SystemOptions options;
     options.name = name;
     options.cores = options.arrays = 1;
@@ -29,7 +29,7 @@ run::SystemOptions options_of(const std::string& name, const tools::GemmProduct&
 class GemmChip {
   public:
     GemmChip(const std::string& name, const arch::ChipConfig& config,
-             const tools::GemmProduct& product)
+             const jobs::GemmProduct& product)
         : name_(name),
           system_(config, options_of(name, product)),
           chip_(system_.chip()),
@@ -72,7 +72,7 @@ class GemmChip {
 GemmChips::GemmChips() { run::prepare_simulation(); }
 GemmChips::~GemmChips() = default;
 
-size_t GemmChips::add(const arch::ChipConfig& config, const tools::GemmProduct& product) {
+size_t GemmChips::add(const arch::ChipConfig& config, const jobs::GemmProduct& product) {
     const std::string name = "gemm_" + std::to_string(chips_.size()) + "_";
     chips_.push_back(std::make_unique<GemmChip>(name, config, product));
     return chips_.size() - 1;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "arch/chip_config.h"
-#include "tools/gemm_product.h"
+#include "jobs/gemm_product.h"
 
 namespace tandem::benchmarks {
 
@@ -23,7 +23,7 @@ class GemmChips {
     GemmChips();
     ~GemmChips();
     /// Returns its number.
-    size_t add(const arch::ChipConfig& config, const tools::GemmProduct& product);
+    size_t add(const arch::ChipConfig& config, const jobs::GemmProduct& product);
     /// Calls `work` inside the simulation; it may call turn() as often as it likes.
     void run(std::function<void()> work);
     /// Wall seconds of one run of the program.

@@ -10,15 +10,19 @@
 #include "compiler/graph/graph.h"
 #include "run/report.h"
 
-namespace tandem::tools {
+namespace tandem::jobs {
 
 /// As `tandem run` takes them.
 struct SampleFiles {
     std::vector<std::string> inputs, expects;
+    /// In place of files that are not named; empty: none.
+    std::vector<uint8_t> input_bytes{}, expected_bytes{};
     std::string labels;
     uint32_t count = 0;  ///< of samples; 0: all
     /// Difference allowed in float32 outputs, as a share of the largest expected magnitude.
     double tolerance = 0.05;
+
+    bool expects_outputs() const { return !expects.empty() || !expected_bytes.empty(); }
 };
 
 class Samples {
@@ -43,6 +47,9 @@ class Samples {
                                               const std::vector<uint8_t>& outputs) const;
 
   private:
+    std::vector<uint8_t> all_of(const std::vector<std::string>& files,
+                                const std::vector<uint8_t>& bytes,
+                                const arch::ProgramTensor& tensor) const;
     void load_inputs(uint64_t seed);
     void check_sizes() const;
 
@@ -53,4 +60,4 @@ class Samples {
     std::vector<uint8_t> inputs_, expected_, labels_;
 };
 
-}  // namespace tandem::tools
+}  // namespace tandem::jobs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/gemm_product.h"
+#include "jobs/gemm_product.h"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 #include "compiler/pipeline.h"
 #include "firmware/include/tandem/platform.h"
 
-namespace tandem::tools {
+namespace tandem::jobs {
 namespace {
 
 uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
@@ -27,6 +27,8 @@ void check_room(const GemmSize& size, const char* where, const char* what, uint6
         throw UserError(size.to_string(), where, fmt::format("{} of at most {} bytes", what, room),
                         fmt::format("{} bytes needed", need));
 }
+
+}  // namespace
 
 /// Rough in the last bytes; the compiler is exact.
 void check_sizes(const GemmSize& size, const arch::ChipConfig& chip) {
@@ -44,6 +46,8 @@ void check_sizes(const GemmSize& size, const arch::ChipConfig& chip) {
     check_room(size, "all matrices", "room in the host memory", platform::kRamMaxBytes,
                activations + weights + params + platform::kFirmwareBytes);
 }
+
+namespace {
 
 // ---- int8
 
@@ -195,23 +199,52 @@ compiler::Graph graph_of(const GemmSize& size, compiler::ElementType type,
     return graph;
 }
 
+void check_matrices(const GemmSize& size, const GemmMatrices& matrices, uint64_t element) {
+    const auto check = [&](const char* name, const std::vector<uint8_t>& bytes, uint64_t need) {
+        if (bytes.empty() || bytes.size() == need) return;
+        throw UserError(size.to_string(), std::string("matrix ") + name,
+                        fmt::format("{} bytes", need), fmt::format("{} bytes", bytes.size()));
+    };
+    check("A", matrices.a, uint64_t{size.m} * size.k * element);
+    check("B", matrices.b, uint64_t{size.k} * size.n * element);
+    if (!std::isfinite(matrices.multiplier) || matrices.multiplier < 0)
+        throw UserError(size.to_string(), "multiplier", "a positive number",
+                        std::to_string(matrices.multiplier));
+}
+
+std::vector<uint8_t> by_columns(const GemmSize& size, const std::vector<uint8_t>& rows) {
+    const size_t element = rows.size() / (size_t{size.k} * size.n);
+    std::vector<uint8_t> columns(rows.size());
+    for (size_t k = 0; k < size.k; ++k)
+        for (size_t n = 0; n < size.n; ++n)
+            std::memcpy(&columns[(n * size.k + k) * element], &rows[(k * size.n + n) * element],
+                        element);
+    return columns;
+}
+
 }  // namespace
 
 std::string GemmSize::to_string() const { return fmt::format("gemm {}x{}x{}", m, k, n); }
 
 GemmProduct make_gemm(const GemmSize& size, const arch::ChipConfig& chip, uint64_t seed,
-                      compiler::PlanMode plan) {
+                      compiler::PlanMode plan, const GemmMatrices& matrices) {
     check_sizes(size, chip);
+    const bool is_bf16 = chip.mxu.dtype == arch::Dtype::kBf16;
+    check_matrices(size, matrices, is_bf16 ? 2 : 1);
     GemmProduct product;
     product.size = size;
     product.chip = chip;
     std::mt19937_64 random(seed);
-    const bool is_bf16 = chip.mxu.dtype == arch::Dtype::kBf16;
-    product.graph = is_bf16
-                        ? graph_of(size, compiler::ElementType::kBf16, bf16_weights(size, random))
-                        : graph_of(size, compiler::ElementType::kInt8, int8_weights(size, random));
+    auto weights = is_bf16 ? bf16_weights(size, random) : int8_weights(size, random);
+    if (!matrices.b.empty()) weights = by_columns(size, matrices.b);
     product.inputs = is_bf16 ? bytes_of(random_bf16(size_t{size.m} * size.k, random))
                              : random_bytes(size_t{size.m} * size.k, random);
+    if (!matrices.a.empty()) product.inputs = matrices.a;
+    product.graph =
+        graph_of(size, is_bf16 ? compiler::ElementType::kBf16 : compiler::ElementType::kInt8,
+                 std::move(weights));
+    if (!is_bf16 && matrices.multiplier != 0)
+        product.graph.tensors[1].quantization.scales = {matrices.multiplier};
     const auto keep_bounds = [&](const compiler::Planned& planned) {
         product.bounds = compiler::lower_bounds(planned.kernels, planned.plan, planned.chip);
     };
@@ -224,4 +257,4 @@ std::vector<uint8_t> plain_product(const GemmProduct& product) {
     return product.chip.mxu.dtype == arch::Dtype::kBf16 ? plain_bf16(product) : plain_int8(product);
 }
 
-}  // namespace tandem::tools
+}  // namespace tandem::jobs

@@ -15,7 +15,7 @@
 #include "compiler/plan/bounds.h"
 #include "compiler/plan/plan.h"
 
-namespace tandem::tools {
+namespace tandem::jobs {
 
 struct GemmSize {
     uint32_t m = 0, k = 0, n = 0;
@@ -35,12 +35,22 @@ struct GemmProduct {
     const std::vector<uint8_t>& weights() const { return graph.tensors[1].bytes(); }
 };
 
+/// In place of seeded ones, which an empty matrix stands for; elements of the chip's array type.
+struct GemmMatrices {
+    std::vector<uint8_t> a{}, b{};  ///< both row after row
+    float multiplier = 0;           ///< int8: of the sums; 0: seeded_weight_scale()
+};
+
+/// Throws UserError when a matrix has no room in unified buffer, device or host memory.
+void check_sizes(const GemmSize& size, const arch::ChipConfig& chip);
+
 /// Elements of the chip's array type. Throws UserError, before anything is made, when a matrix has
 /// no room in unified buffer, device or host memory.
 GemmProduct make_gemm(const GemmSize& size, const arch::ChipConfig& chip, uint64_t seed,
-                      compiler::PlanMode plan = compiler::PlanMode::kSearch);
+                      compiler::PlanMode plan = compiler::PlanMode::kSearch,
+                      const GemmMatrices& matrices = {});
 
 /// C from the matrices alone.
 std::vector<uint8_t> plain_product(const GemmProduct& product);
 
-}  // namespace tandem::tools
+}  // namespace tandem::jobs

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/samples.h"
+#include "jobs/samples.h"
 
 #include <fmt/format.h>
 
@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "jobs/model_file.h"
+#include "jobs/progress.h"
 #include "run/plain_loops.h"
-#include "tools/model_file.h"
-#include "tools/progress.h"
 
-namespace tandem::tools {
+namespace tandem::jobs {
 namespace {
 
 std::vector<uint8_t> concatenate(const std::vector<std::string>& files, uint32_t element_bytes) {
@@ -23,6 +23,11 @@ std::vector<uint8_t> concatenate(const std::vector<std::string>& files, uint32_t
         all.insert(all.end(), bytes.begin(), bytes.end());
     }
     return all;
+}
+
+/// For errors.
+std::string name_of(const std::vector<std::string>& files, const char* bytes) {
+    return files.empty() ? bytes : files.front();
 }
 
 /// Any bytes for int8; floats normally distributed.
@@ -68,34 +73,40 @@ Samples::Samples(const arch::Program& program, const SampleFiles& files, uint64_
     load_inputs(seed);
     count_ = static_cast<uint32_t>(inputs_.size() / input_bytes_);
     inputs_.resize(uint64_t{runs()} * program.batch * input_bytes_);
-    expected_ =
-        concatenate(files.expects, arch::element_bytes(program.outputs.front(), program.batch));
+    expected_ = all_of(files.expects, files.expected_bytes, program.outputs.front());
     if (!files.labels.empty()) labels_ = base::read_file(files.labels);
     check_sizes();
     expected_.resize(output_bytes_ * count_);
 }
 
+std::vector<uint8_t> Samples::all_of(const std::vector<std::string>& files,
+                                     const std::vector<uint8_t>& bytes,
+                                     const arch::ProgramTensor& tensor) const {
+    return files.empty() ? bytes : concatenate(files, arch::element_bytes(tensor, program_.batch));
+}
+
 void Samples::load_inputs(uint64_t seed) {
-    const uint32_t element = arch::element_bytes(program_.inputs.front(), program_.batch);
-    if (files_.inputs.empty()) {
-        inputs_ = random_values(input_bytes_ * std::max(1u, files_.count), element, seed);
+    inputs_ = all_of(files_.inputs, files_.input_bytes, program_.inputs.front());
+    if (files_.inputs.empty() && inputs_.empty()) {
+        inputs_ = random_values(input_bytes_ * std::max(1u, files_.count),
+                                arch::element_bytes(program_.inputs.front(), program_.batch), seed);
         return;
     }
-    inputs_ = concatenate(files_.inputs, element);
     if (inputs_.empty() || inputs_.size() % input_bytes_ != 0)
-        throw UserError(files_.inputs.front(), "size",
+        throw UserError(name_of(files_.inputs, "inputs"), "size",
                         fmt::format("a multiple of {} bytes (the model's input)", input_bytes_),
                         fmt::format("{} bytes", inputs_.size()));
     if (files_.count == 0) return;
     if (inputs_.size() / input_bytes_ < files_.count)
-        throw UserError(files_.inputs.front(), "samples", fmt::format("--count {}", files_.count),
+        throw UserError(name_of(files_.inputs, "inputs"), "samples",
+                        fmt::format("--count {}", files_.count),
                         std::to_string(inputs_.size() / input_bytes_));
     inputs_.resize(input_bytes_ * files_.count);
 }
 
 void Samples::check_sizes() const {
-    if (!files_.expects.empty() && expected_.size() < output_bytes_ * count_)
-        throw UserError(files_.expects.front(), "size",
+    if (files_.expects_outputs() && expected_.size() < output_bytes_ * count_)
+        throw UserError(name_of(files_.expects, "expected outputs"), "size",
                         fmt::format("{} bytes ({} samples of {})", output_bytes_ * count_, count_,
                                     output_bytes_),
                         fmt::format("{} bytes", expected_.size()));
@@ -109,7 +120,7 @@ void Samples::compare_with_files(const std::vector<uint8_t>& outputs,
     const uint32_t element = arch::element_bytes(program_.outputs.front(), program_.batch);
     if (!files_.labels.empty())
         report.accuracy = run::accuracy_of(outputs, element, labels_, output_bytes_);
-    if (files_.expects.empty()) return;
+    if (!files_.expects_outputs()) return;
     if (element == 4)
         report.floats = run::compare_floats(outputs, expected_, output_bytes_, files_.tolerance);
     else
@@ -134,4 +145,4 @@ run::OutputCheck Samples::compare_with_plain_loops(const compiler::Graph& graph,
     return run::compare_outputs(outputs, expected, output_bytes_);
 }
 
-}  // namespace tandem::tools
+}  // namespace tandem::jobs

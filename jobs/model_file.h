@@ -12,7 +12,7 @@
 #include "compiler/graph/graph.h"
 #include "compiler/plan/plan.h"
 
-namespace tandem::tools {
+namespace tandem::jobs {
 
 struct ModelOptions {
     uint32_t batch = 1;
@@ -21,6 +21,9 @@ struct ModelOptions {
 };
 
 numerics::Rounding rounding_of(const ModelOptions& options);
+
+/// search, rules.
+std::string name_of(compiler::PlanMode plan);
 
 // By the file's ending.
 bool is_list(const std::string& model);     ///< of layers: .csv, .yaml
@@ -47,4 +50,4 @@ LoadedGraph load_graph(const std::string& model, const arch::ChipConfig& chip,
 /// The bytes of a .bin (as they are) or .npy file, whose elements are int8 (1 byte) or float32 (4).
 std::vector<uint8_t> read_tensor_file(const std::string& file, uint32_t element_bytes);
 
-}  // namespace tandem::tools
+}  // namespace tandem::jobs

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/progress.h"
+#include "jobs/progress.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 
-namespace tandem::tools {
+namespace tandem::jobs {
 
 Progress::Progress(std::string what)
     : what_(std::move(what)),
@@ -39,4 +39,4 @@ void Progress::update(uint64_t done, uint64_t total) {
     }
 }
 
-}  // namespace tandem::tools
+}  // namespace tandem::jobs

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace tandem::tools {
+namespace tandem::jobs {
 
 class Progress {
   public:
@@ -25,4 +25,4 @@ class Progress {
     bool shown_ = false;
 };
 
-}  // namespace tandem::tools
+}  // namespace tandem::jobs

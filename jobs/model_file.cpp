@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/model_file.h"
+#include "jobs/model_file.h"
 
 #include <fmt/format.h>
 
@@ -13,10 +13,10 @@
 #include "base/file.h"
 #include "compiler/graph/array_type.h"
 #include "compiler/import/import.h"
+#include "jobs/chip_for.h"
 #include "run/graph_run.h"
-#include "tools/chip_arguments.h"
 
-namespace tandem::tools {
+namespace tandem::jobs {
 namespace {
 
 // Header of a .npy file: magic, version, length, a Python dictionary in text form, then the
@@ -48,6 +48,10 @@ std::vector<uint8_t> npy_elements(const std::vector<uint8_t>& bytes, const std::
 numerics::Rounding rounding_of(const ModelOptions& options) {
     return options.rounding == "gemmlowp" ? numerics::Rounding::kGemmlowp
                                           : numerics::Rounding::kSingle;
+}
+
+std::string name_of(compiler::PlanMode plan) {
+    return plan == compiler::PlanMode::kRules ? "rules" : "search";
 }
 
 bool is_list(const std::string& model) {
@@ -96,4 +100,4 @@ std::vector<uint8_t> read_tensor_file(const std::string& file, uint32_t element_
     return extension == ".npy" ? npy_elements(bytes, file, element_bytes) : bytes;
 }
 
-}  // namespace tandem::tools
+}  // namespace tandem::jobs

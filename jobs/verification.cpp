@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jobs/verification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "base/error.h"
+#include "cosim/gtkw.h"
+#include "cosim/tandem_engine.h"
+#include "jobs/progress.h"
+#include "run/paths.h"
+
+namespace tandem::jobs {
+namespace {
+
+using cosim::Divergence;
+using nlohmann::json;
+
+/// Edges of a stream: several tiles at any size, and 1000 streams within about a minute.
+engine::Cycle stream_edges(const engine::MxuShape& shape) {
+    constexpr engine::Cycle kMost = 4000, kTiles = 6, kSlack = 200;
+    const double pes = static_cast<double>(shape.rows) * shape.cols;
+    const double affordable = (shape.dtype == arch::Dtype::kInt8 ? 4e8 : 3.5e7) / pes;
+    const engine::Cycle least = kTiles * (shape.rows + engine::commit_latency(shape)) + kSlack;
+    return std::max(least, static_cast<engine::Cycle>(std::min<double>(affordable, kMost)));
+}
+
+/// What to flip in the stream with this seed; a seeded injection hits one of the stream's rows.
+std::optional<cosim::Injection> injection(const VerifyRequest& a, const engine::MxuShape& shape,
+                                          uint64_t seed) {
+    if (a.inject.empty()) return std::nullopt;
+    const auto injection_seed = cosim::parse_injection_seed(a.inject);
+    if (!injection_seed) return cosim::parse_injection(a.inject, shape);
+    engine::TlmMxuEngine model(shape);
+    cosim::RandomStream stream(model, seed);
+    stream.run(stream_edges(shape));
+    return cosim::random_injection(*injection_seed, shape,
+                                   std::max<uint64_t>(1, stream.counters().rows));
+}
+
+void run_stream(cosim::TandemEngine& engine, const VerifyRequest& a, uint64_t seed,
+                Verification& done) {
+    if (const auto flip = injection(a, engine.shape(), seed)) engine.rtl().inject(*flip);
+    cosim::RandomStream stream(engine, seed);
+    stream.run(stream_edges(engine.shape()));
+    done.counters += stream.counters();
+    if (engine.rtl().injected()) done.injected = engine.rtl().injected();
+}
+
+/// The stream once more, with what diagnosis needs.
+Divergence diagnose(const run::LoadedArray& array, const VerifyRequest& a, uint64_t seed,
+                    const Divergence& found) {
+    cosim::TandemOptions options;
+    if (a.waves)
+        options.wave_path =
+            (std::filesystem::path(*a.waves) / fmt::format("tandem_verify_seed{}.fst", seed))
+                .string();
+    cosim::TandemEngine engine(array.shape, array.library, options);
+    Verification again;
+    run_stream(engine, a, seed, again);
+    if (engine.divergence()) return *engine.divergence();
+    Divergence alone = found;
+    alone.note += (alone.note.empty() ? "" : "; ") +
+                  std::string(
+                      "the stream alone shows nothing: what the streams before it left in "
+                      "the array matters");
+    return alone;
+}
+
+std::string save_file(const Divergence& d, const engine::MxuShape& shape) {
+    if (d.wave.empty()) return {};
+    cosim::SaveFileRequest request;
+    request.wave = d.wave;
+    request.marker = d.pe ? d.pe->cycle : d.cycle_rtl;
+    request.shape = shape;
+    request.wrong_pe = d.pe;
+    request.float_filter = run::float_filter().string();
+    return cosim::write_gtkw(request);
+}
+
+json divergence_json(const Divergence& d, const Verification& done, const engine::MxuShape& shape,
+                     const std::string& again) {
+    json out = {{"kind", d.what},
+                {"seed", done.seed},
+                {"block", d.block},
+                {"row", d.row},
+                {"col", d.col},
+                {"expected", d.expected},
+                {"actual", d.actual},
+                {"cycle_tlm", d.cycle_tlm},
+                {"cycle_rtl", d.cycle_rtl},
+                {"note", d.note},
+                {"wave", d.wave},
+                {"gtkw", done.gtkw},
+                {"rerun", again}};
+    if (shape.dtype == arch::Dtype::kBf16 && d.what == "value") {
+        out["expected_text"] = cosim::sum_text(shape.dtype, d.expected);
+        out["actual_text"] = cosim::sum_text(shape.dtype, d.actual);
+    }
+    out["unit"] = d.unit.empty() ? json() : json(d.unit);
+    out["signal"] = d.signal.empty() ? json() : json(d.signal);
+    for (const char* key :
+         {"pe_row", "pe_col", "pe_register", "pe_cycle", "pe_expected", "pe_actual"})
+        out[key] = nullptr;
+    if (d.pe) {
+        out["pe_row"] = d.pe->pe_row;
+        out["pe_col"] = d.pe->pe_col;
+        out["pe_register"] = cosim::to_string(d.pe->which);
+        out["pe_cycle"] = d.pe->cycle;
+        out["pe_expected"] = d.pe->expected;
+        out["pe_actual"] = d.pe->actual;
+    }
+    if (!d.wave.empty())
+        out["wave_window"] = {{"from_cycle", d.wave_from}, {"to_cycle", d.wave_to}};
+    return out;
+}
+
+}  // namespace
+
+/// One engine for all streams, reset before each: an array of its own for every stream would cost
+/// more than the stream. It has no checkpoints; a stream that diverges is run again with them.
+Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a) {
+    const auto start = std::chrono::steady_clock::now();
+    Verification done;
+    Progress progress("streams");
+    cosim::TandemOptions options;
+    options.keep_checkpoints = false;
+    cosim::TandemEngine engine(array.shape, array.library, options);
+    for (uint32_t i = 0; i < a.streams && !done.divergence; ++i) {
+        engine.reset(0);
+        run_stream(engine, a, a.seed + i, done);
+        ++done.streams;
+        if (engine.divergence()) {
+            done.seed = a.seed + i;
+            done.divergence = diagnose(array, a, done.seed, *engine.divergence());
+        }
+        progress.update(i + 1, a.streams);
+    }
+    done.rows_compared = engine.rows_compared();
+    if (done.divergence) done.gtkw = save_file(*done.divergence, array.shape);
+    done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!a.inject.empty() && !done.injected && !done.divergence)
+        throw UserError("--inject", "cycle", "a cycle that a stream reaches",
+                        a.inject + ", which was not reached");
+    return done;
+}
+
+json verification_report(const run::LoadedArray& array, const VerifyRequest& a,
+                         const Verification& done) {
+    const engine::MxuShape& shape = array.shape;
+    json counters;
+    for (const auto& [name, count] : done.counters.list()) counters[name] = count;
+    const std::string again = done.divergence ? a.rerun(done.seed) : std::string();
+    json report = {{"report_version", 1},
+                   {"tandem_version", TANDEM_VERSION},
+                   {"array",
+                    {{"rows", shape.rows},
+                     {"cols", shape.cols},
+                     {"accumulator_rows", shape.accumulator_rows},
+                     {"dtype", to_string(shape.dtype)},
+                     {"pipeline", shape.pipeline},
+                     {"sum4", shape.sum4},
+                     {"form", array.library->info().form},
+                     {"commit_latency", engine::commit_latency(shape)}}},
+                   {"chip", a.chip},
+                   {"chip_overrides", a.sets},
+                   {"seed", a.seed},
+                   {"streams", done.streams},
+                   {"streams_asked_for", a.streams},
+                   {"rows", done.rows_compared},
+                   {"edges", done.counters.edges},
+                   {"counters", counters},
+                   {"seconds", done.seconds}};
+    if (done.injected) report["injected"] = done.injected->to_string();
+    if (done.divergence)
+        report["first_divergence"] = divergence_json(*done.divergence, done, shape, again);
+    return report;
+}
+
+}  // namespace tandem::jobs

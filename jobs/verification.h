@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random command streams into a MAC array, RTL against model, row by row.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cosim/divergence.h"
+#include "cosim/injection.h"
+#include "cosim/random_stream.h"
+#include "run/arrays.h"
+
+namespace tandem::jobs {
+
+struct VerifyRequest {
+    uint32_t streams = 100;
+    uint64_t seed = 0;   ///< of the first stream; the others count up
+    std::string inject;  ///< into every stream; empty: nothing
+    /// Folder of the wave of a divergence and of its save file, "" for the current one; none: no
+    /// wave.
+    std::optional<std::string> waves = "";
+    // For the report.
+    std::string chip;  ///< empty: the array was named by its parameters
+    std::vector<std::string> sets{};
+    /// The command line that runs the stream with this seed again.
+    std::function<std::string(uint64_t seed)> rerun;
+};
+
+/// What the streams did together.
+struct Verification {
+    cosim::StreamCounters counters;
+    uint64_t rows_compared = 0;  ///< of accumulators
+    uint32_t streams = 0;        ///< that ran
+    double seconds = 0;
+    std::optional<cosim::Injection> injected;
+    std::optional<cosim::Divergence> divergence;
+    uint64_t seed = 0;  ///< of the stream that diverged
+    std::string gtkw;   ///< save file of its wave; empty: none
+};
+
+/// Stops at the first divergence. Throws UserError for an injection that the array cannot have or
+/// that no stream reached.
+Verification verify_array(const run::LoadedArray& array, const VerifyRequest& request);
+
+nlohmann::json verification_report(const run::LoadedArray& array, const VerifyRequest& request,
+                                   const Verification& done);
+
+}  // namespace tandem::jobs
