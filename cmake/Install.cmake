@@ -49,6 +49,7 @@ configure_file(cmake/package/changelog.in ${PROJECT_BINARY_DIR}/package/changelo
 find_program(TANDEM_GZIP gzip REQUIRED)
 execute_process(COMMAND ${TANDEM_GZIP} -9nkf ${PROJECT_BINARY_DIR}/package/changelog COMMAND_ERROR_IS_FATAL ANY)
 install(FILES README.md CHANGELOG.md cmake/package/copyright ${PROJECT_BINARY_DIR}/package/changelog.gz TYPE DOC COMPONENT documents)
+install(FILES cmake/package/lintian-overrides DESTINATION share/lintian/overrides RENAME tandem COMPONENT documents)
 if(EXISTS ${PROJECT_SOURCE_DIR}/examples)
   install(DIRECTORY examples TYPE DOC COMPONENT documents PATTERN __pycache__ EXCLUDE)
 endif()

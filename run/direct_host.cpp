@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/direct_host.h"
 
-#include <cstring>
+#include "systemc/kernel/plain_access.h"
 
 namespace tandem::run {
 
@@ -17,12 +17,8 @@ void DirectHost::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time
         store_ == nullptr ||
         (payload.get_address() >= base_ && at <= store_->size() && length <= store_->size() - at);
     payload.set_response_status(inside ? tlm::TLM_OK_RESPONSE : tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    if (!inside || store_ == nullptr || payload.get_data_ptr() == nullptr) return;
-    uint8_t* bytes = store_->bytes().data() + at;
-    if (payload.is_write())
-        std::memcpy(bytes, payload.get_data_ptr(), length);
-    else
-        std::memcpy(payload.get_data_ptr(), bytes, length);
+    if (!inside || !sim::is_plain(payload) || store_ == nullptr) return;
+    sim::move_data(payload, store_->bytes().data() + at);
 }
 
 }  // namespace tandem::run

@@ -68,7 +68,7 @@ std::unique_ptr<engine::MxuEngine> Engines::make_tandem(ArrayPlace place) {
         sc_core::sc_stop();
     };
     // A copy of the simulation would write to the same file.
-    tandem.keep_checkpoints = !options_.wave.whole_run();
+    tandem.keep_checkpoints = options_.checkpoints && !options_.wave.whole_run();
     auto engine = std::make_unique<cosim::TandemEngine>(array_->shape, array_->library, tandem);
     entries_.push_back({place, &engine->rtl(), engine.get()});
     inject(engine->rtl());

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include <cstring>
 #include <deque>
 
 #include "base/error.h"
 #include "firmware/include/tandem/platform.h"
 #include "run/image_observer.h"
+#include "run/job_failure.h"
 #include "run/machine.h"
 
 namespace tandem::run {
@@ -104,18 +104,6 @@ Machine::Setup setup_of(const ImageJob& job, const RunOptions& options, uint64_t
     return setup;
 }
 
-/// What firmware or device say of a job that is not done; empty: it is.
-std::string failure_of(const host::HostSystem& host, uint32_t runs) {
-    const firmware::Job& job = host.job();
-    if (!host.fault().empty()) return "host CPU: " + host.fault();
-    if (job.status == 0 && job.runs_done == runs) return {};
-    const std::string message(job.message, strnlen(job.message, sizeof job.message));
-    return fmt::format("firmware: {} (stage {}; device error {}: {}; at {} of core {})", message,
-                       job.stage, job.error_code,
-                       arch::describe(static_cast<arch::DeviceError>(job.error_code)),
-                       job.error_info, job.error_core);
-}
-
 }  // namespace
 
 RunResult run_image(const arch::ChipConfig& chip, const ImageJob& job, const RunOptions& options) {
@@ -156,7 +144,7 @@ RunResult run_image(const arch::ChipConfig& chip, const ImageJob& job, const Run
     result.layer_mismatch = check.mismatch();
     result.layer_outputs = check.kept();
     result.outputs.assign(host.outputs().begin(), host.outputs().end());
-    if (result.completed()) result.failure = failure_of(host, job.runs);
+    if (result.completed()) result.failure = failure_of(host.job(), host.fault(), job.runs);
     result.laws_broken = broken_laws(result, needs_of(job, chip));
     return result;
 }

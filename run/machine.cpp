@@ -18,6 +18,7 @@ Machine::Machine(const arch::ChipConfig& config, const RunOptions& options, Setu
       engines_(config_, options, setup.rows_to_inject) {
     setup.system.functional = options.functional;
     setup.system.arrays = options.arrays;
+    setup.system.connect = options.connect;
     setup.system.make_engine = engines_.factory();
     system_ = std::make_unique<System>(config_, setup.system);
     options.rtl_arrays.check(static_cast<uint32_t>(chip().cores()),

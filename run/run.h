@@ -21,6 +21,7 @@
 #include "run/run_result.h"
 #include "run/wave_window.h"
 #include "systemc/host/host_config.h"
+#include "systemc/kernel/connect.h"
 
 namespace tandem::run {
 
@@ -32,11 +33,13 @@ struct RunOptions {
     ArrayChoice array;            ///< which RTL
     std::string inject;           ///< into the first array with RTL, or empty
     std::string divergence_wave;  ///< FST of the window around a divergence; empty: none
+    bool checkpoints = true;      ///< forks to look for the cause of a divergence in a copy
     WaveOptions wave;             ///< on request, of the first array with RTL
     std::string trace_path;       ///< timeline for Perfetto; empty: none
     std::string cpu = "riscv";    ///< images: riscv, native
     uint64_t firmware_budget = host::kFirmwareBudget;  ///< images: instructions of the riscv CPU
     std::function<void(std::string_view)> console;     ///< images: what the firmware prints
+    sim::Connect connect;  ///< of all sockets of the machine; empty: directly
     /// Images: instructions retired, and of how many.
     std::function<void(uint64_t done, uint64_t total)> progress;
 };

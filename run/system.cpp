@@ -3,6 +3,7 @@
 
 #include "engine/tlm_mxu_engine.h"
 #include "run/paths.h"
+#include "systemc/kernel/resolution.h"
 
 // The library's main() is not used, but it refers to this; tests that let the library's main() run
 // have one of their own.
@@ -19,6 +20,7 @@ host::HostConfig host_config(const arch::ChipConfig& config, const SystemOptions
     host.firmware_elf = firmware_elf();
     host.memory_bytes = options.host_bytes;
     host.console = options.console;
+    host.connect = options.connect;
     return host;
 }
 
@@ -26,7 +28,7 @@ host::HostConfig host_config(const arch::ChipConfig& config, const SystemOptions
 
 void prepare_simulation() {
     static const bool done = [] {
-        sim::Clock::set_resolution();
+        sim::require_femtoseconds();
         // That sc_stop() was called is no news to the user.
         sc_core::sc_report_handler::set_actions(sc_core::SC_ID_SIMULATION_STOP_CALLED_TWICE_,
                                                 sc_core::SC_DO_NOTHING);
@@ -46,20 +48,21 @@ System::System(const arch::ChipConfig& config, const SystemOptions& options) : c
     const auto named = [&](const char* name) { return options.name + name; };
     chip_ = std::make_unique<sim::TpuChip>(
         named("chip").c_str(), config_,
-        sim::ChipOptions{options.functional, options.cores, options.arrays}, make_engine);
+        sim::ChipOptions{options.functional, options.cores, options.arrays, options.connect},
+        make_engine);
     irq_ = std::make_unique<sc_core::sc_signal<bool>>(named("irq").c_str());
     chip_->irq_out().bind(*irq_);
     if (options.host == HostKind::kFirmware) {
         firmware_host_ = std::make_unique<host::HostSystem>(named("host").c_str(),
                                                             host_config(config_, options));
-        firmware_host_->registers_out.bind(chip_->registers_in());
+        sim::bind_sockets(options.connect, firmware_host_->registers_out, chip_->registers_in());
         firmware_host_->irq_in.bind(*irq_);
-        chip_->host_out().bind(firmware_host_->dma_in);
+        sim::bind_sockets(options.connect, chip_->host_out(), firmware_host_->dma_in);
     } else {
         direct_host_ = std::make_unique<DirectHost>(named("host").c_str(), options.host_base,
                                                     options.host_bytes);
-        direct_host_->registers.bind(chip_->registers_in());
-        chip_->host_out().bind(direct_host_->in);
+        sim::bind_sockets(options.connect, direct_host_->registers, chip_->registers_in());
+        sim::bind_sockets(options.connect, chip_->host_out(), direct_host_->in);
     }
 }
 

@@ -39,6 +39,7 @@ struct SystemOptions {
     /// Bytes of host memory. kDirect, 0: a memory without bytes, every access is fine.
     uint64_t host_bytes = 0;
     std::function<void(std::string_view)> console;  ///< kFirmware: what the firmware prints
+    sim::Connect connect;                           ///< of all sockets; empty: directly
 };
 
 class System {

@@ -150,10 +150,14 @@ void check_order(const Graph& graph) {
             known[id] = true;
         }
     }
-    for (const TensorId id : graph.outputs)
+    std::vector<bool> given(graph.tensors.size());
+    for (const TensorId id : graph.outputs) {
         if (!known.at(id))
             throw UserError(graph.file, name(id), "a computed graph output",
                             "one without an origin");
+        if (given[id]) throw UserError(graph.file, name(id), "one graph output", "two");
+        given[id] = true;
+    }
 }
 
 /// One that no node reads has no other check.

@@ -32,7 +32,8 @@ std::vector<std::unique_ptr<WeightFetcher>> make_fetchers(
 }  // namespace
 
 Core::Core(sc_core::sc_module_name name, uint32_t index, const arch::ChipConfig& config,
-           bool functional, DeviceMemory& memory, HostLink& link, Engines engines)
+           bool functional, DeviceMemory& memory, HostLink& link, Engines engines,
+           const Connect& connect)
     : sc_module(name),
       services_(config, functional, index),
       unified_buffer_("unified_buffer", config),
@@ -43,14 +44,20 @@ Core::Core(sc_core::sc_module_name name, uint32_t index, const arch::ChipConfig&
       dma_out_("dma_out", isa::Unit::kDmaOut, services_, link, unified_buffer_),
       units_(all_units()),
       sequencer_("sequencer", services_, units_, index) {
-    for (const auto& mxu : mxus_) mxu->buffer.memory_out.bind(unified_buffer_.memory_in);
-    vector_.buffer.memory_out.bind(unified_buffer_.memory_in);
-    dma_in_.buffer.memory_out.bind(unified_buffer_.memory_in);
-    dma_out_.buffer.memory_out.bind(unified_buffer_.memory_in);
-    for (const auto& weights : weights_) weights->memory.memory_out.bind(memory.memory_in);
-    dma_in_.memory.memory_out.bind(memory.memory_in);
-    dma_out_.memory.memory_out.bind(memory.memory_in);
-    sequencer_.memory.memory_out.bind(memory.memory_in);
+    const auto to_buffer = [&](MemoryInitiator& unit) {
+        bind_sockets(connect, unit.memory_out, unified_buffer_.memory_in);
+    };
+    const auto to_memory = [&](MemoryInitiator& unit) {
+        bind_sockets(connect, unit.memory_out, memory.memory_in);
+    };
+    for (const auto& mxu : mxus_) to_buffer(mxu->buffer);
+    to_buffer(vector_.buffer);
+    to_buffer(dma_in_.buffer);
+    to_buffer(dma_out_.buffer);
+    for (const auto& weights : weights_) to_memory(weights->memory);
+    to_memory(dma_in_.memory);
+    to_memory(dma_out_.memory);
+    to_memory(sequencer_.memory);
 }
 
 std::vector<Mxu*> Core::mxu_pointers() const {

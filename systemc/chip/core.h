@@ -8,6 +8,7 @@
 
 #include "systemc/dma/dma_engine.h"
 #include "systemc/host_interface/host_link.h"
+#include "systemc/kernel/connect.h"
 #include "systemc/memory/device_memory.h"
 #include "systemc/memory/unified_buffer.h"
 #include "systemc/mxu/mxu.h"
@@ -23,7 +24,8 @@ class Core : public sc_core::sc_module {
 
     /// One array for each engine.
     Core(sc_core::sc_module_name name, uint32_t index, const arch::ChipConfig& config,
-         bool functional, DeviceMemory& memory, HostLink& link, Engines engines);
+         bool functional, DeviceMemory& memory, HostLink& link, Engines engines,
+         const Connect& connect = {});
 
     ChipServices& services() { return services_; }
     UnifiedBuffer& unified_buffer() { return unified_buffer_; }

@@ -13,7 +13,7 @@ TpuChip::TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config,
       cores_(make_cores(config, options, make_engine)),
       runner_("runner", core_units()),
       host_interface_("host_interface", services().config(), link_, runner_) {
-    host_interface_.memory.memory_out.bind(device_memory_.memory_in);
+    bind_sockets(options.connect, host_interface_.memory.memory_out, device_memory_.memory_in);
     std::vector<ChipServices*> all;
     for (const auto& core : cores_) all.push_back(&core->services());
     for (ChipServices* services : all) services->set_cores(all);
@@ -40,7 +40,7 @@ std::vector<std::unique_ptr<Core>> TpuChip::make_cores(const arch::ChipConfig& c
         for (uint32_t array = 0; array < arrays; ++array) engines.push_back(make_engine(i, array));
         cores.push_back(std::make_unique<Core>(("core" + std::to_string(i)).c_str(), i, config,
                                                options.functional, device_memory_, link_,
-                                               std::move(engines)));
+                                               std::move(engines), options.connect));
     }
     return cores;
 }

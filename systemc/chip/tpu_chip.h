@@ -15,6 +15,7 @@ struct ChipOptions {
     bool functional = true;  ///< false: time only
     uint32_t cores = 0;      ///< the first so many; 0: all
     uint32_t arrays = 0;     ///< of each core, the first so many; 0: all
+    Connect connect;         ///< of the sockets inside; empty: directly
 };
 
 class TpuChip : public sc_core::sc_module {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "systemc/host/host_bus.h"
 
+#include <algorithm>
+
 #include "firmware/include/tandem/platform.h"
 
 namespace tandem::host {
@@ -21,6 +23,7 @@ HostBus::HostBus(sc_core::sc_module_name name, uint64_t memory_bytes)
     dma_in.register_b_transport(this, &HostBus::dma_transport);
     dma_in.register_transport_dbg(this, &HostBus::dma_transport_dbg);
     dma_in.register_get_direct_mem_ptr(this, &HostBus::dma_direct_mem_ptr);
+    memory_out.register_invalidate_direct_mem_ptr(this, &HostBus::invalidate);
 }
 
 const HostBus::Region* HostBus::find(uint64_t address, uint64_t length, bool from_cpu) const {
@@ -72,6 +75,12 @@ bool HostBus::direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dm
     dmi.set_start_address(dmi.get_start_address() + region->base);
     dmi.set_end_address(dmi.get_end_address() + region->base);
     return granted;
+}
+
+void HostBus::invalidate(sc_dt::uint64 start, sc_dt::uint64 end) {
+    const uint64_t last = std::min<uint64_t>(end, memory_.bytes - 1);
+    cpu_in->invalidate_direct_mem_ptr(start + memory_.base, last + memory_.base);
+    dma_in->invalidate_direct_mem_ptr(start + memory_.base, last + memory_.base);
 }
 
 void HostBus::cpu_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay) {

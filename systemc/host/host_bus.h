@@ -36,6 +36,8 @@ class HostBus : public sc_core::sc_module {
     void transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay, bool from_cpu);
     unsigned transport_dbg(tlm::tlm_generic_payload& payload, bool from_cpu);
     bool direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi, bool from_cpu);
+    /// Direct access to memory that the memory takes back; addresses relative to it.
+    void invalidate(sc_dt::uint64 start, sc_dt::uint64 end);
 
     void cpu_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     void dma_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);

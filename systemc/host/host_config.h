@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "firmware/include/tandem/platform.h"
+#include "systemc/kernel/connect.h"
 
 namespace tandem::host {
 
@@ -24,6 +25,7 @@ struct HostConfig {
     std::filesystem::path firmware_elf;           ///< riscv only
     /// Gets each line that the firmware prints, without its end; may be empty.
     std::function<void(std::string_view)> console;
+    sim::Connect connect;  ///< of the sockets inside; empty: directly
 };
 
 }  // namespace tandem::host

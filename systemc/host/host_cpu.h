@@ -10,6 +10,8 @@
 #include <string>
 #include <systemc>
 
+#include "systemc/kernel/resolution.h"
+
 namespace tandem::host {
 
 class HostCpu : public sc_core::sc_module {
@@ -18,7 +20,9 @@ class HostCpu : public sc_core::sc_module {
     sc_core::sc_in<bool> irq_in;  ///< level-sensitive, active high
 
     explicit HostCpu(sc_core::sc_module_name name)
-        : sc_module(name), bus_out("bus_out"), irq_in("irq_in") {}
+        : sc_module(name), bus_out("bus_out"), irq_in("irq_in") {
+        sim::require_femtoseconds();
+    }
 
     /// Instructions executed so far; 0 for a CPU that does not count.
     virtual uint64_t instructions() const = 0;

@@ -13,8 +13,7 @@ namespace tandem::host {
 namespace {
 
 #ifdef TANDEM_HAS_RISCV_HOST
-std::unique_ptr<HostCpu> make_riscv(const char* name, const HostConfig& config,
-                                    HostMemory& memory) {
+std::unique_ptr<HostCpu> make_riscv(const char* name, const HostConfig& config, HostRam& memory) {
     RiscvHostConfig riscv;
     riscv.clock_hz = config.cpu_clock_hz;
     riscv.firmware_elf = config.firmware_elf;
@@ -22,7 +21,7 @@ std::unique_ptr<HostCpu> make_riscv(const char* name, const HostConfig& config,
     return std::make_unique<RiscvHost>(name, riscv, memory);
 }
 #else
-std::unique_ptr<HostCpu> make_riscv(const char*, const HostConfig&, HostMemory&) {
+std::unique_ptr<HostCpu> make_riscv(const char*, const HostConfig&, HostRam&) {
     throw UserError(
         "host \"riscv\" is not in this build: install libunicorn-dev and configure with "
         "-DTANDEM_RISCV_HOST=ON, or use host \"native\"");
@@ -32,7 +31,7 @@ std::unique_ptr<HostCpu> make_riscv(const char*, const HostConfig&, HostMemory&)
 }  // namespace
 
 std::unique_ptr<HostCpu> make_host_cpu(const char* name, const HostConfig& config,
-                                       HostMemory& memory) {
+                                       HostRam& memory) {
     if (config.kind == "native") return std::make_unique<NativeHost>(name, memory);
     if (config.kind == "riscv") return make_riscv(name, config, memory);
     throw UserError("host: expected \"riscv\" or \"native\", found \"" + config.kind + "\"");

@@ -3,10 +3,10 @@
 
 #include <sys/mman.h>
 
-#include <cstring>
 #include <string>
 
 #include "base/error.h"
+#include "systemc/kernel/plain_access.h"
 
 namespace tandem::host {
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kPageBytes = 4096;
 
-uint8_t* map_pages(uint64_t bytes) {
+std::span<uint8_t> map_pages(uint64_t bytes) {
     if (bytes == 0 || bytes % kPageBytes != 0) {
         throw UserError("host memory: expected a multiple of 4096 bytes, found " +
                         std::to_string(bytes));
@@ -24,48 +24,27 @@ uint8_t* map_pages(uint64_t bytes) {
     if (pages == MAP_FAILED) {
         throw UserError("host memory: the system refuses " + std::to_string(bytes) + " bytes");
     }
-    return static_cast<uint8_t*>(pages);
+    return {static_cast<uint8_t*>(pages), bytes};
 }
 
 }  // namespace
 
 HostMemory::HostMemory(sc_core::sc_module_name name, uint64_t base, uint64_t bytes)
-    : sc_module(name), in("in"), base_(base), size_(bytes), data_(map_pages(bytes)) {
+    : sc_module(name), HostRam(base, map_pages(bytes)), in("in") {
     in.register_b_transport(this, &HostMemory::b_transport);
     in.register_transport_dbg(this, &HostMemory::transport_dbg);
     in.register_get_direct_mem_ptr(this, &HostMemory::get_direct_mem_ptr);
 }
 
-HostMemory::~HostMemory() { munmap(data_, size_); }
-
-bool HostMemory::contains(uint64_t offset, uint64_t count) const {
-    return offset <= size_ && count <= size_ - offset;
-}
-
-std::span<uint8_t> HostMemory::at(uint64_t bus_address, uint64_t count) {
-    if (bus_address < base_ || !contains(bus_address - base_, count)) return {};
-    return {data_ + (bus_address - base_), count};
-}
+HostMemory::~HostMemory() { munmap(bytes().data(), bytes().size()); }
 
 bool HostMemory::transfer(tlm::tlm_generic_payload& payload) {
-    const unsigned length = payload.get_data_length();
-    if (!contains(payload.get_address(), length)) {
+    if (!contains(payload.get_address(), payload.get_data_length())) {
         payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return false;
     }
-    if (payload.get_byte_enable_ptr() != nullptr) {
-        payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-        return false;
-    }
-    if (payload.get_streaming_width() < length) {
-        payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-        return false;
-    }
-    uint8_t* bytes = data_ + payload.get_address();
-    uint8_t* data = payload.get_data_ptr();
-    // A transaction without data only takes its time (timing mode).
-    if (data != nullptr && payload.is_read()) std::memcpy(data, bytes, length);
-    if (data != nullptr && payload.is_write()) std::memcpy(bytes, data, length);
+    if (!sim::is_plain(payload)) return false;
+    sim::move_data(payload, bytes().data() + payload.get_address());
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
     return true;
 }
@@ -80,13 +59,13 @@ unsigned HostMemory::transport_dbg(tlm::tlm_generic_payload& payload) {
 
 bool HostMemory::get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi) {
     dmi.set_start_address(0);
-    dmi.set_end_address(size_ - 1);
-    if (payload.get_address() >= size_) {
-        dmi.set_start_address(size_);
+    dmi.set_end_address(bytes().size() - 1);
+    if (payload.get_address() >= bytes().size()) {
+        dmi.set_start_address(bytes().size());
         dmi.set_end_address(~sc_dt::uint64{0});
         return false;
     }
-    dmi.set_dmi_ptr(data_);
+    dmi.set_dmi_ptr(bytes().data());
     dmi.allow_read_write();
     return true;
 }

@@ -6,12 +6,13 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <cstdint>
-#include <span>
 #include <systemc>
+
+#include "systemc/host/host_ram.h"
 
 namespace tandem::host {
 
-class HostMemory : public sc_core::sc_module {
+class HostMemory : public sc_core::sc_module, public HostRam {
   public:
     /// Takes addresses relative to the start of the RAM. Beyond it: TLM_ADDRESS_ERROR_RESPONSE.
     tlm_utils::simple_target_socket<HostMemory> in;
@@ -23,22 +24,11 @@ class HostMemory : public sc_core::sc_module {
     HostMemory(const HostMemory&) = delete;
     HostMemory& operator=(const HostMemory&) = delete;
 
-    uint64_t base() const { return base_; }
-    std::span<uint8_t> bytes() { return {data_, size_}; }
-
-    /// `count` bytes at a bus address; empty when they are not all RAM.
-    std::span<uint8_t> at(uint64_t bus_address, uint64_t count);
-
   private:
-    bool contains(uint64_t offset, uint64_t count) const;
     bool transfer(tlm::tlm_generic_payload& payload);
     void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
     unsigned transport_dbg(tlm::tlm_generic_payload& payload);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload& payload, tlm::tlm_dmi& dmi);
-
-    uint64_t base_;
-    uint64_t size_;
-    uint8_t* data_;
 };
 
 }  // namespace tandem::host

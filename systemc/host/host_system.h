@@ -7,27 +7,19 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <systemc>
 
-#include "firmware/include/tandem/job.h"
 #include "systemc/host/host_bus.h"
 #include "systemc/host/host_config.h"
 #include "systemc/host/host_cpu.h"
 #include "systemc/host/host_memory.h"
+#include "systemc/host/placed_job.h"
 #include "systemc/host/platform_device.h"
 
 namespace tandem::host {
-
-/// A job as the loader has it.
-struct JobRequest {
-    std::span<const uint8_t> image;   ///< the whole .tpu container
-    std::span<const uint8_t> inputs;  ///< of all runs, one after another; a multiple of `runs`
-    uint32_t runs = 1;
-    uint64_t output_bytes = 0;         ///< per run
-    uint64_t timeout_us = 10'000'000;  ///< per command, simulated time
-};
 
 class HostSystem : public sc_core::sc_module {
   public:
@@ -47,9 +39,9 @@ class HostSystem : public sc_core::sc_module {
     void load(const JobRequest& request);
 
     /// The job block as the firmware left it; valid after load().
-    const firmware::Job& job() const { return *job_; }
+    const firmware::Job& job() const { return job_->job(); }
     /// Outputs of all runs, one after another; valid after load().
-    std::span<const uint8_t> outputs() const { return outputs_; }
+    std::span<const uint8_t> outputs() const { return job_->outputs(); }
 
     HostMemory& memory() { return memory_; }
     const sc_core::sc_event& finished_event() const { return cpu_->finished_event(); }
@@ -67,8 +59,7 @@ class HostSystem : public sc_core::sc_module {
     PlatformDevice device_;
     sc_core::sc_signal<bool> irq_cpu_;
     std::unique_ptr<HostCpu> cpu_;
-    firmware::Job* job_ = nullptr;
-    std::span<uint8_t> outputs_;
+    std::optional<PlacedJob> job_;
 };
 
 }  // namespace tandem::host

@@ -71,7 +71,7 @@ class NativeHost::Hal final : public firmware::MmioHal {
     NativeHost& host_;
 };
 
-NativeHost::NativeHost(sc_core::sc_module_name name, HostMemory& memory)
+NativeHost::NativeHost(sc_core::sc_module_name name, HostRam& memory)
     : HostCpu(name), memory_(memory) {
     SC_HAS_PROCESS(NativeHost);
     SC_THREAD(run_thread);

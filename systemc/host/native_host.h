@@ -4,13 +4,13 @@
 #pragma once
 
 #include "systemc/host/host_cpu.h"
-#include "systemc/host/host_memory.h"
+#include "systemc/host/host_ram.h"
 
 namespace tandem::host {
 
 class NativeHost final : public HostCpu {
   public:
-    NativeHost(sc_core::sc_module_name name, HostMemory& memory);
+    NativeHost(sc_core::sc_module_name name, HostRam& memory);
 
     uint64_t instructions() const override { return 0; }
 
@@ -20,7 +20,7 @@ class NativeHost final : public HostCpu {
 
     void run_thread();
 
-    HostMemory& memory_;
+    HostRam& memory_;
 };
 
 }  // namespace tandem::host

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "firmware/include/tandem/platform.h"
+#include "systemc/kernel/plain_access.h"
 
 namespace tandem::host {
 
@@ -33,13 +34,9 @@ void PlatformDevice::on_exit(std::function<void(uint32_t)> callback) {
 }
 
 void PlatformDevice::b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time&) {
-    if (payload.get_data_length() != 4 || payload.get_address() % 4 != 0 ||
-        payload.get_byte_enable_ptr() != nullptr || payload.get_streaming_width() < 4) {
-        payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-        return;
-    }
+    if (!sim::is_plain_word(payload)) return;
     uint32_t value = 0;
-    bool good = false;
+    bool good = payload.get_command() == tlm::TLM_IGNORE_COMMAND;
     if (payload.is_write()) {
         std::memcpy(&value, payload.get_data_ptr(), sizeof value);
         good = write_register(payload.get_address(), value);

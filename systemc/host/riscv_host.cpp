@@ -78,8 +78,7 @@ struct RiscvHost::Callbacks {
     }
 };
 
-RiscvHost::RiscvHost(sc_core::sc_module_name name, const RiscvHostConfig& config,
-                     HostMemory& memory)
+RiscvHost::RiscvHost(sc_core::sc_module_name name, const RiscvHostConfig& config, HostRam& memory)
     : HostCpu(name),
       config_(config),
       uc_(nullptr, [](uc_struct* engine) { uc_close(engine); }),
@@ -103,7 +102,7 @@ RiscvHost::RiscvHost(sc_core::sc_module_name name, const RiscvHostConfig& config
 
 RiscvHost::~RiscvHost() = default;
 
-void RiscvHost::open(HostMemory& memory) {
+void RiscvHost::open(HostRam& memory) {
     uc_.reset(open_engine());
     const auto ram = memory.bytes();
     require(uc_mem_map_ptr(uc_.get(), memory.base(), ram.size(), UC_PROT_ALL, ram.data()),

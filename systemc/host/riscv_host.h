@@ -13,7 +13,7 @@
 
 #include "systemc/host/host_config.h"
 #include "systemc/host/host_cpu.h"
-#include "systemc/host/host_memory.h"
+#include "systemc/host/host_ram.h"
 
 struct uc_struct;
 
@@ -31,7 +31,7 @@ struct RiscvHostConfig {
 class RiscvHost final : public HostCpu {
   public:
     /// Loads the ELF into the first kFirmwareBytes of `memory`. Throws UserError for a bad one.
-    RiscvHost(sc_core::sc_module_name name, const RiscvHostConfig& config, HostMemory& memory);
+    RiscvHost(sc_core::sc_module_name name, const RiscvHostConfig& config, HostRam& memory);
     ~RiscvHost() override;
 
     /// Exact, but for at most one basic block while the CPU is inside one.
@@ -44,7 +44,7 @@ class RiscvHost final : public HostCpu {
     /// Why uc_emu_start came back, if it was asked to.
     enum class Stop { kNone, kQuantum, kInterrupt, kExit, kBusError, kException, kBudget };
 
-    void open(HostMemory& memory);
+    void open(HostRam& memory);
     void map_device(uint64_t address, uint64_t bytes, void* region);
     void run_thread();
     bool run_until_stop();

@@ -9,6 +9,7 @@
 
 #include "arch/generated/registers.h"
 #include "systemc/host_interface/core_table.h"
+#include "systemc/kernel/plain_access.h"
 
 namespace tandem::sim {
 namespace {
@@ -64,13 +65,9 @@ unsigned HostInterface::transport_dbg(tlm::tlm_generic_payload& transaction) {
 }
 
 bool HostInterface::access(tlm::tlm_generic_payload& transaction) {
+    if (!is_plain_word(transaction)) return false;
     const auto offset =
         static_cast<uint32_t>(std::min<uint64_t>(transaction.get_address(), 0xffffffffu));
-    if (transaction.get_data_length() != 4 || offset % 4 != 0 ||
-        transaction.get_byte_enable_ptr() != nullptr) {
-        transaction.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-        return false;
-    }
     if (info_of(offset) == nullptr) {
         transaction.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
         return false;
@@ -79,7 +76,7 @@ bool HostInterface::access(tlm::tlm_generic_payload& transaction) {
     if (transaction.is_write()) {
         std::memcpy(&value, transaction.get_data_ptr(), 4);
         write_register(offset, value);
-    } else {
+    } else if (transaction.is_read()) {
         value = read_register(offset);
         std::memcpy(transaction.get_data_ptr(), &value, 4);
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "arch/chip_config.h"
+#include "systemc/kernel/resolution.h"
 #include "systemc/memory/bandwidth.h"
 #include "systemc/memory/booking.h"
 #include "systemc/memory/initiator.h"
@@ -20,7 +21,7 @@ class HostLink : public sc_core::sc_module {
           host("host"),
           to_chip_(config.bytes_per_second),
           to_host_(config.bytes_per_second),
-          latency_(sc_core::sc_time::from_value(config.latency_ps * 1000)),
+          latency_(from_picoseconds(config.latency_ps)),
           to_chip_desk_([this](const PathRequest& request, sc_core::sc_time asked) {
               return to_chip_.reserve_at(asked, request.bytes) + latency_;
           }),

@@ -7,14 +7,19 @@
 #include <cstdint>
 #include <systemc>
 
+#include "systemc/kernel/resolution.h"
+
 namespace tandem::sim {
 
 using Cycle = uint64_t;
 
 class Clock {
   public:
+    /// Throws UserError where SystemC's resolution is not 1 fs and cannot be set any more.
     explicit Clock(uint64_t hz)
-        : hz_(hz), period_(kFemtosecondsPerSecond % hz == 0 ? kFemtosecondsPerSecond / hz : 0) {}
+        : hz_(hz), period_(kFemtosecondsPerSecond % hz == 0 ? kFemtosecondsPerSecond / hz : 0) {
+        require_femtoseconds();
+    }
 
     uint64_t hz() const { return hz_; }
     /// Start of the cycle.
@@ -38,9 +43,6 @@ class Clock {
         if (target > sc_core::sc_time_stamp()) sc_core::wait(target - sc_core::sc_time_stamp());
     }
     uint64_t femtoseconds(Cycle cycles) const { return time_of(cycles).value(); }
-
-    /// The simulation's resolution; call once before anything else of SystemC.
-    static void set_resolution() { sc_core::sc_set_time_resolution(1, sc_core::SC_FS); }
 
   private:
     static constexpr uint64_t kFemtosecondsPerSecond = 1000000000000000ull;

@@ -7,11 +7,15 @@
 #include <cstdint>
 #include <systemc>
 
+#include "systemc/kernel/resolution.h"
+
 namespace tandem::sim {
 
 class Bandwidth {
   public:
-    explicit Bandwidth(uint64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {}
+    explicit Bandwidth(uint64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {
+        require_femtoseconds();
+    }
 
     /// Takes the path for `bytes` from now on; returns the time from now until the last byte
     /// passed.

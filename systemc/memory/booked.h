@@ -15,6 +15,9 @@ struct Booked : tlm::tlm_extension<Booked> {
     uint32_t turn = 0;    ///< among the requests of the same instant
     bool urgent = false;  ///< goes before those that wait: instruction fetches,
                           ///< which are small
+    /// Of the transfer, whose payload is TLM_IGNORE where only time is taken.
+    uint64_t bytes = 0;
+    bool write = false;
     /// From the first byte to the last: more or less than the length where a
     /// transfer has strides.
     uint64_t extent = 0;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "arch/chip_config.h"
+#include "systemc/kernel/resolution.h"
 #include "systemc/memory/bandwidth.h"
 #include "systemc/memory/booking.h"
 #include "systemc/memory/memory_channels.h"
@@ -18,8 +19,8 @@ class DeviceMemory final : public MemoryTarget {
     DeviceMemory(sc_core::sc_module_name name, const arch::ChipConfig& config)
         : MemoryTarget(name, config.memory.bytes + config.cmem.bytes),
           dram_bytes_(config.memory.bytes),
-          dram_latency_(sc_core::sc_time::from_value(config.memory.latency_ps * 1000)),
-          cmem_latency_(sc_core::sc_time::from_value(config.cmem.latency_ps * 1000)),
+          dram_latency_(from_picoseconds(config.memory.latency_ps)),
+          cmem_latency_(from_picoseconds(config.cmem.latency_ps)),
           dram_(config.memory),
           cmem_(config.cmem.bytes_per_second),
           desk_([this](const PathRequest& request, sc_core::sc_time asked) {

@@ -4,6 +4,9 @@
 
 #include <tlm_utils/simple_initiator_socket.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <systemc>
 #include <tlm>
@@ -19,8 +22,8 @@ class MemoryInitiator : public sc_core::sc_module {
     explicit MemoryInitiator(sc_core::sc_module_name name)
         : sc_module(name), memory_out("memory_out") {}
 
-    /// Reads into `data` (null: time only). Returns the time it takes, or nothing when the target
-    /// refused. Does not wait.
+    /// Reads into `data` (null: time only, a TLM_IGNORE). Adds the time it takes to `delay`; false
+    /// when the target refused. Does not wait.
     bool read(uint64_t address, uint8_t* data, uint64_t bytes, sc_core::sc_time& delay) {
         return transport(tlm::TLM_READ_COMMAND, address, data, bytes, delay);
     }
@@ -40,6 +43,7 @@ class MemoryInitiator : public sc_core::sc_module {
     /// The target's bytes, by its direct memory interface. Empty when it offers none.
     std::span<uint8_t> direct() {
         tlm::tlm_generic_payload transaction;
+        transaction.set_command(tlm::TLM_READ_COMMAND);
         tlm::tlm_dmi dmi;
         if (!memory_out->get_direct_mem_ptr(transaction, dmi)) return {};
         return {dmi.get_dmi_ptr(), dmi.get_end_address() - dmi.get_start_address() + 1};
@@ -49,12 +53,21 @@ class MemoryInitiator : public sc_core::sc_module {
     bool transport(tlm::tlm_command command, uint64_t address, uint8_t* data, uint64_t bytes,
                    sc_core::sc_time& delay, Booked* booked = nullptr) {
         tlm::tlm_generic_payload transaction;
-        if (booked != nullptr) transaction.set_extension(booked);
-        transaction.set_command(command);
+        // The base protocol knows no transfer without data, nor one of nothing.
+        const bool moves = data != nullptr && bytes != 0;
+        uint8_t nothing = 0;
+        const auto length =
+            static_cast<unsigned>(std::min<uint64_t>(bytes, std::numeric_limits<unsigned>::max()));
+        if (booked != nullptr) {
+            booked->bytes = bytes;
+            booked->write = command == tlm::TLM_WRITE_COMMAND;
+            transaction.set_extension(booked);
+        }
+        transaction.set_command(moves ? command : tlm::TLM_IGNORE_COMMAND);
         transaction.set_address(address);
-        transaction.set_data_ptr(data);
-        transaction.set_data_length(static_cast<unsigned>(bytes));
-        transaction.set_streaming_width(static_cast<unsigned>(bytes));
+        transaction.set_data_ptr(moves ? data : &nothing);
+        transaction.set_data_length(length);
+        transaction.set_streaming_width(length);
         memory_out->b_transport(transaction, delay);
         if (booked != nullptr) transaction.clear_extension(booked);  // it is not the payload's own
         return transaction.is_response_ok();

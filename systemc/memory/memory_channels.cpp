@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "systemc/kernel/resolution.h"
+
 namespace tandem::sim {
 namespace {
 
@@ -21,7 +23,9 @@ MemoryChannels::MemoryChannels(const arch::ChipConfig::Memory& config)
       interleave_(config.channel_interleave),
       refresh_interval_(config.refresh_interval_ps * kFemtosecondsPerPicosecond),
       refresh_duration_(config.refresh_duration_ps * kFemtosecondsPerPicosecond),
-      busy_until_(config.channels) {}
+      busy_until_(config.channels) {
+    require_femtoseconds();
+}
 
 sc_core::sc_time MemoryChannels::reserve_at(sc_core::sc_time now, uint64_t address, uint64_t bytes,
                                             bool urgent) {

@@ -31,8 +31,10 @@ class MemoryTarget : public sc_core::sc_module {
 
   private:
     bool in_range(const tlm::tlm_generic_payload& transaction) const;
-    void copy(tlm::tlm_generic_payload& transaction);
+    void count(const tlm::tlm_generic_payload& transaction);
     void b_transport(int id, tlm::tlm_generic_payload& transaction, sc_core::sc_time& delay);
+    tlm::tlm_sync_enum nb_transport(int id, tlm::tlm_generic_payload& transaction,
+                                    tlm::tlm_phase& phase, sc_core::sc_time& delay);
     unsigned transport_dbg(int id, tlm::tlm_generic_payload& transaction);
     bool get_direct_mem_ptr(int id, tlm::tlm_generic_payload& transaction, tlm::tlm_dmi& dmi);
 

@@ -66,6 +66,13 @@ TEST(Verify, RejectsSumsOfDifferentShapes) {
               "test: node 0 (ADD 'out'): input 'b': expected shape 1x4x4x2, found 1x1x1x2");
 }
 
+// The program would write it once.
+TEST(Verify, RejectsAnOutputGivenTwice) {
+    auto graph = one_operator(Operator::kMaxPool2d, {}, {1, 4, 4, 2});
+    graph.outputs = {2, 2};
+    EXPECT_EQ(error_of(graph), "test: tensor 'out': expected one graph output, found two");
+}
+
 TEST(Verify, RejectsAConstantOperand) {
     auto graph = one_operator(Operator::kAdd, {}, {1, 4, 4, 2}, {0, 1});
     graph.tensors[1].is_constant = true;

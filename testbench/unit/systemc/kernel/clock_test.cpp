@@ -15,7 +15,7 @@ constexpr uint64_t kFrequencies[] = {700000000,  500000000, 333333333,  1000000,
 
 class ClockGrid : public testing::Test {
   protected:
-    ClockGrid() { Clock::set_resolution(); }
+    ClockGrid() { require_femtoseconds(); }
 };
 
 TEST_F(ClockGrid, DoesNotDriftAt700MHz) {

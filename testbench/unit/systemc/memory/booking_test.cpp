@@ -67,7 +67,7 @@ struct Order {
 class BookingOrder : public testing::TestWithParam<Order> {
   protected:
     BookingOrder() {
-        Clock::set_resolution();
+        require_femtoseconds();
         users_ = std::make_unique<TwoUsers>("users");
     }
     std::pair<double, double> run(uint32_t first_turn, uint32_t second_turn) {
@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(DeltaCycles, BookingOrder,
 
 class BookingTest : public testing::Test {
   protected:
-    BookingTest() { Clock::set_resolution(); }
+    BookingTest() { require_femtoseconds(); }
     /// Every byte takes a nanosecond.
     sc_core::sc_time serve(const PathRequest& request, sc_core::sc_time asked) {
         free_ = std::max(free_, asked) + sc_core::sc_time(double(request.bytes), sc_core::SC_NS);

@@ -48,7 +48,7 @@ class Bench : public sc_core::sc_module {
 class DeviceMemoryTest : public testing::Test {
   protected:
     DeviceMemoryTest() {
-        Clock::set_resolution();
+        require_femtoseconds();
         bench_ = std::make_unique<Bench>("bench");
     }
     std::unique_ptr<Bench> bench_;

@@ -99,7 +99,7 @@ Memory four_channels() {
 class MemoryChannelsTest : public testing::Test {
   protected:
     MemoryChannelsTest() {
-        Clock::set_resolution();
+        require_femtoseconds();
         body_ = std::make_unique<Body>("body");
     }
     static double ns(const sc_core::sc_time& time) { return time.to_seconds() * 1e9; }

@@ -1,0 +1,16 @@
+# examples/virtual_platform against an install into a fresh prefix: cmake -DBUILD=... -DSOURCE=... -DFLAGS=... -DLAUNCHER=... -P this
+set(place ${BUILD}/virtual_platform)
+file(REMOVE_RECURSE ${place})
+unset(ENV{TANDEM_SOURCE_DIR})
+unset(ENV{TANDEM_FIRMWARE})
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "${ARGV}:\n${output}")
+  endif()
+endfunction()
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${place}/prefix)
+run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/virtual_platform -B ${place}/build -DCMAKE_PREFIX_PATH=${place}/prefix
+  -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER} "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror ${FLAGS}")
+run(${CMAKE_COMMAND} --build ${place}/build)
+run(${CMAKE_CTEST_COMMAND} --test-dir ${place}/build --output-on-failure --no-tests=error)
