@@ -138,7 +138,9 @@ using Clock = std::chrono::steady_clock;
 class Reader {
   public:
     Reader(pid_t child, int pipe, double timeout_seconds)
-        : pipe_(pipe), pidfd_(static_cast<int>(syscall(SYS_pidfd_open, child, 0))), seconds_(timeout_seconds) {}
+        : pipe_(pipe),
+          pidfd_(static_cast<int>(syscall(SYS_pidfd_open, child, 0))),
+          seconds_(timeout_seconds) {}
 
     enum class End { kAnswer, kNone, kTimeout };
 

@@ -219,13 +219,20 @@ or two rows not the buffer. A convolution is 3x3, {} images, as many filters as 
                            .x = {x, explore::AxisScale::kLog2},
                            .y = {y, explore::AxisScale::kLinear, 0, 100},
                            .series = {}};
+        std::string no_room;
         for (const Chip& chip : chips_) {
-            explore::PlotSeries series{chip.config.name, {}};
+            // Every second one dashed: near 100 % many lie on top of each other.
+            explore::PlotSeries series{
+                .name = chip.config.name, .points = {}, .dashed = plot.series.size() % 2 == 1};
             for (const Point& point : points(chip))
                 if (point.result)
                     series.points.emplace_back(static_cast<double>(point.size), (point.*figure)());
+            if (series.points.size() < points(chip).size())
+                no_room += (no_room.empty() ? "" : ", ") + chip.config.name +
+                           (series.points.empty() ? "" : " beyond its last mark");
             plot.series.push_back(series);
         }
+        if (!no_room.empty()) plot.x.label += "; no room: " + no_room;
         return plot;
     }
 
@@ -234,11 +241,13 @@ or two rows not the buffer. A convolution is 3x3, {} images, as many filters as 
         const auto skinny = [](const Chip& chip) -> const Points& { return chip.skinny; };
         const std::string x = "m = k = n, elements", few = "m, rows (k = n = 4096)";
         return explore::to_svg(
-            "Matrix products, model",
-            {panel("Square", x, "share of peak, %", square, &Point::peak_percent),
-             panel("Square", x, "share of roofline, %", square, &Point::roofline_percent),
-             panel("Few rows", few, "share of peak, %", skinny, &Point::peak_percent),
-             panel("Few rows", few, "share of roofline, %", skinny, &Point::roofline_percent)},
+            "Matrix products on the model: share of peak (left), share of roofline (right)",
+            {panel("Square products, peak", x, "share of peak, %", square, &Point::peak_percent),
+             panel("Square products, roofline", x, "share of roofline, %", square,
+                   &Point::roofline_percent),
+             panel("Few rows, peak", few, "share of peak, %", skinny, &Point::peak_percent),
+             panel("Few rows, roofline", few, "share of roofline, %", skinny,
+                   &Point::roofline_percent)},
             2);
     }
 
@@ -248,12 +257,13 @@ or two rows not the buffer. A convolution is 3x3, {} images, as many filters as 
              image != chips_.front().convolutions.rend(); ++image) {
             const uint64_t size = image->first;
             panels.push_back(panel(
-                fmt::format("3x3 on {0}x{0}, batch {1}", size, kBatch), "channels",
+                fmt::format("Images of {0}x{0}, batch {1}", size, kBatch), "channels",
                 "share of peak, %",
                 [size](const Chip& chip) -> const Points& { return chip.convolutions.at(size); },
                 &Point::peak_percent));
         }
-        return explore::to_svg("Convolutions, model", panels, 2);
+        return explore::to_svg("3x3 convolutions on the model: share of peak, by size of image",
+                               panels, 2);
     }
 
     nlohmann::json json() const {

@@ -412,14 +412,17 @@ tile is fetched {:.2f} times, and the array waits for weights for {:.0f} % of th
         for (const char* application : kApplications)
             panels.push_back(
                 panel(application, [&](const Figures& gains) { return gains.at(application); }));
-        return explore::to_svg("Performance of a scaled TPU v1, model", panels, 2);
+        return explore::to_svg(
+            "TPU v1 with memory bandwidth, clock or matrix scaled, on the model (+: accumulators "
+            "too)",
+            panels, 2);
     }
 
     explore::Plot panel(const std::string& title,
                         const std::function<double(const Figures&)>& figure) const {
         explore::Plot plot{
             .title = title,
-            .x = {"scale", explore::AxisScale::kLog2},
+            .x = {"scale of memory bandwidth, clock or matrix", explore::AxisScale::kLog2},
             .y = {"performance relative to scale 1", explore::AxisScale::kLinear, 0, 3},
             .series = {}};
         for (const KnobText& knob : kKnobs) {

@@ -1,11 +1,11 @@
-# Target tandem_commit: before every build, generated/tools/commit.h says which commit it is of. The file changes with the commit only, and one
+# Target tandem_commit: before every build, generated/jobs/commit.h says which commit it is of. The file changes with the commit only, and one
 # source includes it (tools/version.cpp).
 # As a script (cmake -D SOURCE=... -D HEADER=... -P): writes it.
 cmake_policy(VERSION 3.25)
 if(NOT CMAKE_SCRIPT_MODE_FILE)
   add_custom_target(tandem_commit
-    COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D HEADER=${PROJECT_BINARY_DIR}/generated/tools/commit.h -P ${CMAKE_CURRENT_LIST_FILE}
-    BYPRODUCTS ${PROJECT_BINARY_DIR}/generated/tools/commit.h
+    COMMAND ${CMAKE_COMMAND} -D SOURCE=${PROJECT_SOURCE_DIR} -D HEADER=${PROJECT_BINARY_DIR}/generated/jobs/commit.h -P ${CMAKE_CURRENT_LIST_FILE}
+    BYPRODUCTS ${PROJECT_BINARY_DIR}/generated/jobs/commit.h
     COMMENT "" VERBATIM)
   return()
 endif()

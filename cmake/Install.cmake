@@ -44,6 +44,9 @@ if(TANDEM_HELP2MAN)
   install(DIRECTORY ${PROJECT_BINARY_DIR}/described/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT documents)
 endif()
 
+# The Python module, where Debian's Python looks.
+install(DIRECTORY python/tandem DESTINATION lib/python3/dist-packages COMPONENT library FILES_MATCHING PATTERN "*.py")
+
 # Documents; Debian's changelog is compressed.
 configure_file(cmake/package/changelog.in ${PROJECT_BINARY_DIR}/package/changelog @ONLY)
 find_program(TANDEM_GZIP gzip REQUIRED)

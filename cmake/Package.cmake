@@ -19,7 +19,7 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/cmake/package/triggers)
 # Linked libraries are found by dpkg-shlibdeps. By hand: what makes arrays at run time (zlib packs their waveforms), and what building on the
 # library takes.
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "verilator, g++, make, zlib1g-dev, libsystemc-dev, cmake, pkg-config, python3-numpy")
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "verilator, g++, make, zlib1g-dev, libsystemc-dev, cmake, pkg-config, python3, python3-numpy")
 # bf16 arrays run many times faster.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "clang")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "gtkwave, gdb-multiarch, python3-matplotlib")

@@ -162,8 +162,9 @@ std::string write_gtkw(const SaveFileRequest& request) {
     const uint64_t marker = focus * request.period_fs,
                    start = (focus > before ? focus - before : 0) * request.period_fs;
     // GTKWave's zoom: 200 pixels are 2^-zoom time units. A cycle is as wide as a value needs; half
-    // a cycle holds five digits, for an injected bit turns up in the middle.
-    const double cycle_pixels = request.shape.dtype == arch::Dtype::kInt8 ? 96 : 112,
+    // a cycle of an int8 array holds a sum of six digits, for an injected bit turns up in the
+    // middle.
+    const double cycle_pixels = request.shape.dtype == arch::Dtype::kInt8 ? 128 : 112,
                  zoom = -std::log2(static_cast<double>(request.period_fs) * 200.0 / cycle_pixels);
     SaveFile file(path, request);
     fmt::print(file.out(),
@@ -172,7 +173,7 @@ std::string write_gtkw(const SaveFileRequest& request) {
     for (int i = 0; i < 26; ++i) fmt::print(file.out(), " -1");
     fmt::print(file.out(),
                "\n[treeopen] rtl.\n[treeopen] pe.\n[treeopen] model.\n[sst_width] "
-               "220\n[sst_expanded] 0\n[signals_width] 380\n");
+               "220\n[sst_expanded] 0\n[signals_width] 420\n");
     pes(file, request);
     rtl_ports(file, request.shape);
     for (const auto& unit : request.model_units) model_unit(file, unit);

@@ -14,7 +14,7 @@ namespace {
 
 // Sizes in pixels.
 constexpr double kPanelWidth = 400, kPanelHeight = 280;  // of the frame around the points
-constexpr double kLeft = 64, kRight = 22, kTop = 34, kBottom = 52;
+constexpr double kLeft = 64, kRight = 30, kTop = 34, kBottom = 52;
 constexpr double kTitleHeight = 40, kLegendLine = 20, kLetter = 7.3;
 constexpr size_t kColours = 10;
 constexpr size_t kMostTicks = 9;
@@ -33,7 +33,8 @@ text{fill:#dbe2e8}.back{fill:#12171d}.frame{stroke:#8c9aa8}.grid{stroke:#2c353e}
 .c4{stroke:#c39cff;fill:#c39cff}.c5{stroke:#74d680;fill:#74d680}.c6{stroke:#d7a27f;fill:#d7a27f}.c7{stroke:#a9b5c0;fill:#a9b5c0}
 .c8{stroke:#ff86da;fill:#ff86da}.c9{stroke:#d9c74a;fill:#d9c74a}
 }
-.line{fill:none;stroke-width:1.8;stroke-linejoin:round}.dot{stroke:none}.dashed{stroke-dasharray:6 4}
+.line{fill:none;stroke-width:2.4;stroke-linejoin:round}.dot{stroke:none}.dashed{stroke-width:1.4;stroke-dasharray:6 4}
+.ring{fill:none;stroke-width:1.4}
 </style>
 )";
 
@@ -76,16 +77,22 @@ class Ruler {
             const double at = position(value);
             low = std::min(low, at), high = std::max(high, at);
         }
-        if (values.empty()) low = 0, high = 1;
+        if (values.empty()) {
+            low = axis.low ? position(*axis.low) : 0;
+            high = axis.high ? position(*axis.high) : low + 1;
+        }
+        constexpr double kRound = 1e-9;  // a value next to a tick, or to an end, is there
         low_ = axis.low ? position(*axis.low) : low;
         high_ = axis.high ? position(*axis.high) : high;
         if (axis.low && axis.high && low_ >= high_)
             throw std::invalid_argument("axis " + axis.label + " ends where it begins or before");
+        const bool fixed_low = axis.low && low >= low_ - kRound;
+        const bool fixed_high = axis.high && high <= high_ + kRound;
+        low_ = std::min(low_, low), high_ = std::max(high_, high);
         widen();
         step_ = step();
-        constexpr double kRound = 1e-9;  // a value next to a tick is at the tick
-        if (!axis.low) low_ = std::floor(low_ / step_ + kRound) * step_;
-        if (!axis.high) high_ = std::ceil(high_ / step_ - kRound) * step_;
+        if (!fixed_low) low_ = std::floor(low_ / step_ + kRound) * step_;
+        if (!fixed_high) high_ = std::ceil(high_ / step_ - kRound) * step_;
     }
 
     /// 0 at the axis's beginning, 1 at its end.
@@ -136,20 +143,23 @@ class Ruler {
     double low_ = 0, high_ = 1, step_ = 1;
 };
 
-/// The marker of series `index` around a point.
-std::string marker(size_t index, double x, double y) {
+/// The marker of series `index` around a point. Hollow ones are larger: they stand around a filled
+/// one at the same place.
+std::string marker(size_t index, bool hollow, double x, double y) {
+    const std::string look = fmt::format("{} c{}", hollow ? "ring" : "dot", index % kColours);
+    const double size = hollow ? 1.4 : 1;
     const auto polygon = [&](std::initializer_list<std::pair<double, double>> corners) {
         std::string points;
         for (const auto& [dx, dy] : corners)
-            points +=
-                fmt::format("{}{},{}", points.empty() ? "" : " ", place(x + dx), place(y + dy));
-        return fmt::format("<polygon class=\"dot c{}\" points=\"{}\"/>", index % kColours, points);
+            points += fmt::format("{}{},{}", points.empty() ? "" : " ", place(x + size * dx),
+                                  place(y + size * dy));
+        return fmt::format("<polygon class=\"{}\" points=\"{}\"/>", look, points);
     };
     // Fewer shapes than colours, and no common divisor: pairs of both do not repeat soon.
     switch (index % 7) {
         case 0:
-            return fmt::format("<circle class=\"dot c{}\" cx=\"{}\" cy=\"{}\" r=\"3.5\"/>",
-                               index % kColours, place(x), place(y));
+            return fmt::format("<circle class=\"{}\" cx=\"{}\" cy=\"{}\" r=\"{}\"/>", look,
+                               place(x), place(y), place(size * 3.5));
         case 1:
             return polygon({{-3.2, -3.2}, {3.2, -3.2}, {3.2, 3.2}, {-3.2, 3.2}});
         case 2:
@@ -173,13 +183,17 @@ class Names {
             for (const PlotSeries& series : panel.series) {
                 if (std::ranges::find(names_, series.name) != names_.end()) continue;
                 names_.push_back(series.name);
-                dashed_.push_back(series.dashed);
+                looks_.push_back({series.line, series.markers, series.dashed});
             }
     }
     /// The classes of a line.
     std::string line(size_t index) const {
-        return fmt::format("line c{}{}", index % kColours, dashed_[index] ? " dashed" : "");
+        return fmt::format("line c{}{}", index % kColours, looks_[index].dashed ? " dashed" : "");
     }
+    struct Look {
+        bool line, markers, dashed;
+    };
+    const Look& look(size_t index) const { return looks_[index]; }
     size_t index(const std::string& name) const {
         return static_cast<size_t>(std::ranges::find(names_, name) - names_.begin());
     }
@@ -194,7 +208,7 @@ class Names {
 
   private:
     std::vector<std::string> names_;
-    std::vector<bool> dashed_;
+    std::vector<Look> looks_;
 };
 
 class Panel {
@@ -216,7 +230,7 @@ class Panel {
         out += fmt::format(
             "<clipPath id=\"panel{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>"
             "</clipPath>\n",
-            index_, place(left_ - 5), place(top_ - 5), kPanelWidth + 10, kPanelHeight + 10);
+            index_, place(left_ - 8), place(top_ - 8), kPanelWidth + 16, kPanelHeight + 16);
         for (const PlotSeries& series : plot_.series) out += draw(series);
         out += text("m", middle, top_ + kPanelHeight + 40, plot_.x.label);
         const double side = left_ - 50, centre = top_ + kPanelHeight / 2;
@@ -260,7 +274,7 @@ class Panel {
         std::string line, dots;
         for (const auto& [x, y] : series.points) {
             line += fmt::format("{}{},{}", line.empty() ? "" : " ", place(at_x(x)), place(at_y(y)));
-            if (series.markers) dots += marker(index, at_x(x), at_y(y));
+            if (series.markers) dots += marker(index, names_.look(index).dashed, at_x(x), at_y(y));
         }
         std::string out = fmt::format("<g clip-path=\"url(#panel{})\"><title>{}</title>", index_,
                                       escape(series.name));
@@ -280,9 +294,12 @@ std::string draw_legend(const Names& names, double x, double y) {
     std::string out;
     for (size_t i = 0; i < names.all().size(); ++i) {
         const double line = y + kLegendLine * static_cast<double>(i);
-        out += fmt::format("<polyline class=\"{}\" points=\"{},{} {},{}\"/>", names.line(i),
-                           place(x), place(line), place(x + 24), place(line));
-        out += marker(i, x + 12, line) + Panel::text("", x + 32, line + 4, names.all()[i]);
+        const Names::Look& look = names.look(i);
+        if (look.line)
+            out += fmt::format("<polyline class=\"{}\" points=\"{},{} {},{}\"/>", names.line(i),
+                               place(x), place(line), place(x + 24), place(line));
+        if (look.markers) out += marker(i, look.dashed, x + 12, line);
+        out += Panel::text("", x + 32, line + 4, names.all()[i]);
     }
     return out;
 }

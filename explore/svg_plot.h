@@ -17,16 +17,17 @@ enum class AxisScale : uint8_t { kLinear, kLog2, kLog10 };
 struct PlotAxis {
     std::string label;  ///< with the unit
     AxisScale scale = AxisScale::kLinear;
-    /// Where the axis begins and ends; not given: at a tick around the points.
+    /// Where the axis begins and ends; not given, or where a point lies beyond it: at a tick around
+    /// the points. No point is cut off.
     std::optional<double> low{}, high{};
 };
 
 struct PlotSeries {
     std::string name;  ///< same name, same look in all panels and one entry in the legend
     std::vector<std::pair<double, double>> points;
-    bool line = true;  ///< joined in the order given
-    bool markers = true;
-    bool dashed = false;
+    bool line = true;     ///< joined in the order given
+    bool markers = true;  ///< at the points, hence only where something was measured
+    bool dashed = false;  ///< thin, with hollow markers: seen on top of a series with equal values
 };
 
 struct Plot {

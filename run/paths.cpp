@@ -32,8 +32,8 @@ std::filesystem::path own_file() {
 /// What lies in share/tandem is compiled and run: it has to be of somebody who could change the
 /// program, too.
 bool has_data(const std::filesystem::path& folder, const std::filesystem::path& own) {
-    struct stat data {
-    }, program{};
+    struct stat data;
+    struct stat program;
     return ::stat((folder / "share/tandem").c_str(), &data) == 0 && S_ISDIR(data.st_mode) &&
            ::stat(own.c_str(), &program) == 0 &&
            (data.st_uid == 0 || data.st_uid == ::geteuid() || data.st_uid == program.st_uid);

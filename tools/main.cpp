@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "jobs/version.h"
 #include "tools/command.h"
 #include "tools/option_tree.h"
-#include "tools/version.h"
 
 int main(int argc, char** argv) {
     using namespace tandem;
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
     setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
     CLI::App app{
         "Tandem: one description of a TPU, as a SystemC model and as RTL, run side by side."};
-    app.set_version_flag("--version", tools::version_text,
+    app.set_version_flag("--version", jobs::version_text,
                          "Show versions of Tandem and its tools and exit");
     app.add_flag_callback("--dump-options",
                           [&app] {

@@ -8,8 +8,8 @@
 
 namespace tandem::tools {
 
-/// {"name", "help", "footer", "options": [...], "commands": [the same, nested]}. An option has "names"
-/// (of a positional one: its name), "positional", "help", "type" ("" of a flag), "choices",
+/// {"name", "help", "footer", "options": [...], "commands": [the same, nested]}. An option has
+/// "names" (of a positional one: its name), "positional", "help", "type" ("" of a flag), "choices",
 /// "completes" ("file", "folder", "chip", or ""), "range" ("" or as CLI11 words it), "default",
 /// "required", "repeats" (takes several values), "needs" (names). Hidden options are left out.
 nlohmann::ordered_json option_tree(const CLI::App& app);

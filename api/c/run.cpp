@@ -23,6 +23,7 @@ struct Request {
     jobs::SampleFiles samples;
     uint64_t seed = 0;
     bool keep_layers = false;
+    bool own_budget = false;
 };
 
 std::vector<uint8_t> samples_of(const tandem_model& model, const tandem_bytes* data, uint64_t count,
@@ -72,7 +73,8 @@ Request request_of(const tandem_model& model, const tandem_run_options& asked) {
     options.inject = c_api::text_of(asked.inject);
     options.trace_path = c_api::text_of(asked.trace);
     options.divergence_wave = c_api::text_of(asked.divergence_wave);
-    if (asked.firmware_budget != 0) options.firmware_budget = asked.firmware_budget;
+    request.own_budget = asked.firmware_budget != 0;
+    if (request.own_budget) options.firmware_budget = asked.firmware_budget;
     request.seed = asked.seed;
     request.keep_layers = asked.keep_layers != 0;
     request.samples.count = c_api::number(asked.count, kMostSamples, 0, "count");
@@ -106,6 +108,15 @@ run::RunReport report_of(const tandem_model& model, const Request& request) {
     return report;
 }
 
+/// A limit that the caller has set is the caller's mistake, not the firmware's.
+void require_budget(const tandem_model& model, const Request& request,
+                    const run::RunResult& result) {
+    const std::string used_up = "the budget of " + std::to_string(request.options.firmware_budget);
+    if (request.own_budget && result.failure.find(used_up) != std::string::npos)
+        throw UserError(model.file, "firmware_budget", "as many instructions as the run takes",
+                        std::to_string(request.options.firmware_budget));
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -120,6 +131,7 @@ c_api::Answer run_network(const tandem_model& model, const Request& request) {
                             .keep_layers = request.keep_layers};
     const auto start = std::chrono::steady_clock::now();
     auto result = run::run_image(model.chip, job, request.options);
+    require_budget(model, request, result);
     c_api::require_injected(request.options, result);
     run::RunReport report = report_of(model, request);
     report.wall_seconds = seconds_since(start);

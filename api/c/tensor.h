@@ -17,7 +17,7 @@ struct Tensor {
     std::vector<uint64_t> shape{};
     double scale = 0;
     int64_t zero_point = 0;
-    uint64_t bytes = 0;         ///< of one sample, or of `data`
+    uint64_t bytes = 0;           ///< of one sample, or of `data`
     std::vector<uint8_t> data{};  ///< of results
 };
 

@@ -107,6 +107,11 @@ Host::~Host() = default;
 
 void Host::load(const Job& job) {
     const arch::Program program = arch::deserialise(job.program, "job");
+    const uint64_t bytes = arch::bytes_of(program.inputs);
+    if (job.runs == 0 || job.inputs.size() / job.runs != bytes || job.inputs.size() % job.runs != 0)
+        throw UserError(
+            fmt::format("job: expected inputs of {} bytes for each of {} runs, found {} bytes",
+                        bytes, job.runs, job.inputs.size()));
     impl_->job.emplace(impl_->ram, host::JobRequest{.image = job.program,
                                                     .inputs = job.inputs,
                                                     .runs = job.runs,

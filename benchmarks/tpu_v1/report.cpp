@@ -160,12 +160,12 @@ std::string roofline_svg(const Comparison& comparison) {
     explore::PlotSeries roof{.name = "roof", .points = {}, .markers = false};
     const double ridge = kPeakTops / memory_roof_tops(1);
     for (const double x : {10.0, ridge, 10000.0}) roof.points.push_back({x, roof_tops(x)});
-    explore::Plot paper{.title = "paper",
+    explore::Plot paper{.title = "As the paper prints",
                         .x = {"MACs per byte of weights", explore::AxisScale::kLog10, 10, 10000},
                         .y = {"TOPS", explore::AxisScale::kLog10, 0.5, 100},
                         .series = {roof}};
     explore::Plot ours = paper;
-    ours.title = "Tandem";
+    ours.title = "As the model computes";
     for (size_t i = 0; i < kApplications; ++i) {
         const auto point = [&](double x, double y) {
             return explore::PlotSeries{.name = kPaper[i].name, .points = {{x, y}}, .line = false};

@@ -12,10 +12,10 @@ made from any thread; runs of several threads go on at the same time.
 
 from .chips import chip, chips
 from .errors import Error, Fault, Mismatch, UserError
-from .library import version
+from .library import build_info, version
 from .models import Model, Tensor, load
 from .results import Result
 from .work import gemm, verify
 
 __all__ = ["Error", "Fault", "Mismatch", "Model", "Result", "Tensor", "UserError",
-           "chip", "chips", "gemm", "load", "verify", "version"]
+           "build_info", "chip", "chips", "gemm", "load", "verify", "version"]

@@ -21,6 +21,7 @@ GOOD, MISMATCH, USER_ERROR = 0, 1, 2
 FUNCTIONS = {
     "tandem_version": (c_char_p, []),
     "tandem_api_version": (c_uint32, []),
+    "tandem_build_info": (c_int, [POINTER(c_void_p), POINTER(c_void_p)]),
     "tandem_free": (None, [c_void_p]),
     "tandem_chip_figures": (c_int, [POINTER(structs.Chip), POINTER(c_void_p), POINTER(c_void_p)]),
     "tandem_model_load": (c_int, [POINTER(structs.ModelOptions), POINTER(c_void_p),
@@ -45,7 +46,7 @@ FUNCTIONS = {
 
 
 def candidates():
-    """Files that may be the library, best first; the last is a bare name for the system's loader."""
+    """Files that may be the library, best first; the last is a name for the system's loader."""
     named = os.environ.get("TANDEM_LIBRARY")
     if named:
         return [named]
@@ -104,6 +105,15 @@ def call(name, *arguments):
     if status not in (GOOD, MISMATCH):
         raise Fault(message)
     return status == GOOD, message
+
+
+def build_info():
+    """A dict: version, commit, compiler, Verilator, SystemC, as `tandem --version` has them."""
+    pointer = c_void_p()
+    call("tandem_build_info", byref(pointer))
+    first, *others = text(pointer).splitlines()
+    return {"version": first.split()[1],
+            **{name.lower(): value for name, value in (line.split(None, 1) for line in others)}}
 
 
 def call_for_result(name, *arguments):

@@ -121,6 +121,19 @@ class Process(unittest.TestCase):
         finally:
             signal.signal(signal.SIGCHLD, before)
 
+    def test_an_interrupt_from_the_terminal_ends_the_call(self):
+        code = ("import sys; sys.path.insert(0, sys.argv[1]); import tandem;"
+                "model = tandem.load(sys.argv[2]); print('running', flush=True);"
+                "model.run(count=100_000)")
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, str(ROOT / "python"), str(DIGITS / "digits_int8.tflite")],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.assertEqual(process.stdout.readline(), "running\n")
+        time.sleep(0.3)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertIn("KeyboardInterrupt", errors)
+
     def test_a_time_out_ends_the_run(self):
         start = time.monotonic()
         with self.assertRaisesRegex(tandem.UserError, "time-out"):

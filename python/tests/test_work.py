@@ -104,6 +104,9 @@ class Chips(unittest.TestCase):
 
     def test_version_is_that_of_the_project(self):
         self.assertRegex(tandem.version(), r"^\d+\.\d+\.\d+$")
+        info = tandem.build_info()
+        self.assertEqual(info["version"], tandem.version())
+        self.assertLessEqual({"commit", "compiler", "verilator", "systemc"}, set(info))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the documents name, against what is there: links and their anchors, files and folders, options."""
 import functools
+import json
 import os
 import pathlib
 import re
@@ -91,10 +92,15 @@ class Tree:
     def subcommands(self):
         """Subcommand -> its options, by the command itself."""
         command = self.root / "build/release/tandem"
+        tree = json.loads(subprocess.run([command, "--dump-options"], check=True, capture_output=True, text=True).stdout)
         found = {}
-        for name in ("chips", "run", "compile", "disasm", "gemm", "verify", "rtl build"):
-            text = subprocess.run([command, *name.split(), "--help"], capture_output=True, text=True).stdout
-            found[name] = set(re.findall(r"--[a-z][a-z0-9-]*", text)) | {"--help"}
+
+        def look(node, path):
+            found[" ".join(path)] = {name for option in node["options"] for name in option["names"] if name.startswith("--")}
+            for below in node["commands"]:
+                look(below, [*path, below["name"]])
+        for node in tree["commands"]:
+            look(node, [node["name"]])
         return found
 
     def has(self, name, page):
@@ -142,6 +148,16 @@ def wrong_options(tree, command):
             yield f"no such option: {option}"
 
 
+def options_without_a_line(tree):
+    """Options of subcommands that tools/README.md does not name."""
+    page = tree.root / "tools/README.md"
+    text = page.read_text() if page.exists() else ""
+    for subcommand, options in tree.subcommands.items():
+        for option in sorted(options - {"--help"}):
+            if text and not re.search(option + r"(?![\w-])", text):
+                yield f"tools/README.md: tandem {subcommand} {option} is not there"
+
+
 def blocks(text):
     """Lines of code blocks, with their numbers; a last backslash joins lines."""
     inside, joined, first = False, "", 0
@@ -160,7 +176,7 @@ def blocks(text):
 
 def mistakes(root, paths):
     tree = Tree(root)
-    found = []
+    found = list(options_without_a_line(tree)) if root / "tools/README.md" in paths else []
     for page in paths:
         text = page.read_text()
         if "Replaced by [" in text:  # a decision of another time

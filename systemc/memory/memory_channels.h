@@ -37,7 +37,7 @@ class MemoryChannels {
     /// When work of `duration` that begins at `start` is done, refreshes in between.
     sc_core::sc_time end_of(sc_core::sc_time start, uint64_t duration) const;
 
-    uint64_t bytes_per_second_;  ///< of one channel, as sustained
+    uint64_t bytes_per_second_;  ///< of all channels together, as sustained
     uint64_t interleave_;
     uint64_t refresh_interval_, refresh_duration_;  ///< fs; 0: none
     std::vector<sc_core::sc_time> busy_until_;

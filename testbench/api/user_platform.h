@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A user's platform around the public modules: sees nothing of Tandem but its installed headers.
+// A user's platform around the public modules: sees nothing of the library but its installed
+// headers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "examples/virtual_platform/platform.h"
+#include "testbench/support/tlm_checker.h"
 
 namespace tandem::testbench {
 
@@ -97,11 +99,12 @@ struct Platform {
     api::Host host;
     sc_core::sc_signal<bool> irq{"irq"};
     std::vector<std::string> lines;
+    Checkers checkers;
 
     Platform(const api::ChipOptions& options, const std::string& cpu)
         : chip("chip", options), host("host", {memory.bytes.data(), memory.bytes.size()}, of(cpu)) {
-        host.bus_out.bind(bus.in);
-        chip.host_out.bind(bus.in);
+        checkers.connect()(host.bus_out, bus.in);
+        checkers.connect()(chip.host_out, bus.in);
         bus.out.bind(memory.in);
         bus.out.bind(chip.registers_in);
         bus.out.bind(host.device_in);

@@ -74,7 +74,7 @@ void finish(tandem_status status, char* error, const char* report) {
     require(said == (status != TANDEM_GOOD),
             "a reason, or none, for status " + std::to_string(static_cast<int>(status)));
     require((status == TANDEM_USER_ERROR) == (report == nullptr), "a result without an answer");
-    if (report != nullptr) (void)nlohmann::json::parse(report);
+    require(report == nullptr || nlohmann::json::accept(report), "a report that is no JSON");
     if (status == TANDEM_USER_ERROR) throw UserError(why);
 }
 

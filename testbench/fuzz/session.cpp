@@ -14,6 +14,7 @@
 #include <cstring>
 #include <new>
 #include <set>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -30,6 +31,7 @@ constexpr int kSleepSeconds = 120;      ///< of the clock
 constexpr uint64_t kBatch = 20'000;     ///< inputs of one process
 constexpr uint64_t kMostFindings = 10;  ///< then the target is left
 constexpr size_t kKeptBytes = size_t{1} << 28;
+constexpr size_t kMostForms = 2000;
 constexpr size_t kKeptInput = 16384;  ///< longer ones are not kept
 constexpr int kBadAnswer = 77;        ///< the child's exit status
 
@@ -67,16 +69,18 @@ class SharedMemory {
     void* at_;
 };
 
-/// What a message expects, without numbers and what it quotes: the place and what was found are
-/// words of the input.
+/// What a message expects, without words that have numbers and without what it quotes: the place
+/// and what was found are words of the input.
 uint64_t form_of(const std::string& message) {
     const size_t expected = message.find("expected ");
     const size_t from = expected == message.npos ? 0 : expected;
-    std::string form;
+    std::istringstream words(message.substr(from, message.rfind("found ") - from));
+    std::string form, word;
     bool quoted = false;
-    for (const char c : message.substr(from, message.rfind("found ") - from)) {
-        if (c == '"' || c == '\'') quoted = !quoted;
-        if (!quoted && (c < '0' || c > '9')) form += c;
+    while (words >> word) {
+        const bool plain = word.find_first_of("0123456789") == word.npos;
+        if (plain && !quoted) form += word + ' ';
+        for (const char c : word) quoted ^= c == '"' || c == '\'';
     }
     return hash_of(form);
 }
@@ -191,7 +195,8 @@ class Session {
             shared.length = input.size();
             std::copy(input.begin(), input.end(), shared.input);
             const uint64_t form = form_of(answer(target_, input, options_.tandem, shared));
-            if (forms.insert(form).second && input.size() <= kKeptInput) {
+            if (forms.size() < kMostForms && forms.insert(form).second &&
+                input.size() <= kKeptInput) {
                 store(form, input);
                 corpus_.push_back(std::move(input));
             }

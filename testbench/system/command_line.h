@@ -9,11 +9,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 
-#include "testbench/system/report_schema.h"
+#include "testbench/system/json_schema.h"
 
 namespace tandem::testing {
 
@@ -69,12 +70,25 @@ class CommandLineTest : public ::testing::Test {
         auto result = run(arguments + " --json '" + file.string() + "'");
         if (!std::filesystem::exists(file)) return result;
         result.report = nlohmann::json::parse(read_text(file));
-        if (result.report.contains("mode")) {  // those of verify have another shape
-            ReportSchema schema(
-                nlohmann::json::parse(read_text(source_dir() / "docs/report.schema.json")));
-            EXPECT_EQ(schema.mistakes(result.report), "") << arguments;
-        }
+        const auto first = arguments.substr(0, arguments.find(' '));
+        EXPECT_EQ(mistakes_of(result.report, schema_of(first)), "") << arguments;
         return result;
+    }
+    /// Name of the schema in docs/ of what `subcommand --json` writes.
+    static std::string schema_of(const std::string& subcommand) {
+        static const std::map<std::string, std::string> kSchemas = {{"chips", "chip"},
+                                                                    {"compile", "plan"},
+                                                                    {"gemm", "report"},
+                                                                    {"run", "report"},
+                                                                    {"verify", "verify"}};
+        const auto found = kSchemas.find(subcommand);
+        return found == kSchemas.end() ? "" : found->second;
+    }
+    /// What in `value` does not fit docs/NAME.schema.json; empty: all does.
+    static std::string mistakes_of(const nlohmann::json& value, const std::string& name) {
+        const auto file = source_dir() / "docs" / (name + ".schema.json");
+        if (!std::filesystem::exists(file)) return "no schema " + file.string();
+        return JsonSchema(nlohmann::json::parse(read_text(file))).mistakes(value);
     }
     static std::string digits() {
         const auto folder = (source_dir() / "models/digits").string();

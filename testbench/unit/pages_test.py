@@ -3,6 +3,7 @@
 """Does scripts/docs find what is wrong in a page? Small trees of its own; the command is a shell script."""
 import importlib.machinery
 import importlib.util
+import json
 import pathlib
 import tempfile
 import unittest
@@ -25,10 +26,10 @@ class PagesTest(unittest.TestCase):
         self.docs.ROOT = pathlib.Path(self.folder.name)
         command = self.docs.ROOT / "build/release/tandem"
         command.parent.mkdir(parents=True)
-        command.write_text("#!/bin/sh\necho \"  --count N\"\n")
+        options = {"commands": [{"name": "run", "options": [{"names": ["-n", "--count"]}], "commands": []}]}
+        command.write_text(f"#!/bin/sh\necho '{json.dumps(options)}'\n")
         command.chmod(0o755)
-        for name in ("arch", "cosim", "rtl"):
-            (self.docs.ROOT / name).mkdir()
+        (self.docs.ROOT / "arch").mkdir()
         (self.docs.ROOT / "arch/dtype.h").write_text("int x;\n")
 
     def tearDown(self):
@@ -69,6 +70,11 @@ class PagesTest(unittest.TestCase):
         text = "```console\n$ a=7\n$ cat new.txt\nx y\n```\ntext\n```console\n$ wc -w < new.txt; echo $a; echo z >> arch/dtype.h\n2\n7\n```\n"
         self.assertEqual(self.mistakes(text), [])
         self.assertEqual((self.docs.ROOT / "arch/dtype.h").read_text(), "int x;\n")
+
+    def test_the_copy_has_all_but_the_build(self):
+        (self.docs.ROOT / "arch/build").write_text("1\n")
+        self.assertEqual(self.mistakes("```console\n$ cat arch/build\n1\n$ touch arch/x; ls build\nrelease\n```\n"), [])
+        self.assertFalse((self.docs.ROOT / "arch/x").exists())
 
     def test_blocks_in_lists_and_commands_of_several_lines(self):
         self.assertEqual(self.mistakes("1. x\n\n   ```console\n   $ echo a \\\n       b\n   a b\n   ```\n"), [])

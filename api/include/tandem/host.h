@@ -52,7 +52,7 @@ class Host : public sc_core::sc_module {
     Host& operator=(const Host&) = delete;
 
     /// Puts the job into RAM, above the firmware's first MiB; before the simulation starts. Throws
-    /// std::runtime_error for a damaged program, inputs that are not `runs` equal parts, or a job
+    /// std::runtime_error for a damaged program, inputs that are not those of `runs` runs, or a job
     /// that does not fit.
     void load(const Job& job);
 

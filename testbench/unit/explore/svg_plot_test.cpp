@@ -127,6 +127,34 @@ TEST(SvgPlot, LinesAndMarkersAreOptional) {
     EXPECT_EQ(count(line, "<circle"), 0u);
 }
 
+TEST(SvgPlot, ADashedSeriesLetsAnEqualOneBeSeen) {
+    Plot plot = plot_of(AxisScale::kLinear, 0, 1, {{0, 0}, {1, 1}});
+    plot.series.push_back({.name = "same", .points = plot.series[0].points, .dashed = true});
+    const std::string svg = to_svg("t", {plot});
+    EXPECT_EQ(count(svg, "class=\"dot c0\""), 3u) << "two points and the legend";
+    EXPECT_EQ(count(svg, "class=\"ring c1\""), 3u) << "hollow: the filled ones show";
+}
+
+TEST(SvgPlot, TheLegendShowsWhatASeriesHas) {
+    Plot plot = plot_of(AxisScale::kLinear, 0, 1, {{0, 0}});
+    plot.series = {{.name = "roof", .points = {{0, 0}, {1, 1}}, .markers = false},
+                   {.name = "measured", .points = {{0, 0.5}}, .line = false}};
+    const std::string svg = to_svg("t", {plot});
+    EXPECT_EQ(count(svg, "<circle"), 0u) << "the roof has no marks";
+    EXPECT_EQ(count(svg, "<polyline"), 2u) << "the roof and its entry";
+    EXPECT_EQ(count(svg, "class=\"dot c1\""), 2u) << "the point and its entry";
+}
+
+TEST(SvgPlot, NoPointIsCutOff) {
+    // y: 150 of 0 to 100, so that the axis goes on to the tick 160; x keeps its end.
+    const std::string high = to_svg("t", {plot_of(AxisScale::kLinear, 0, 100, {{100, 150}})});
+    EXPECT_TRUE(has(high, "cx=\"464\" cy=\"91.5\"")) << high;
+    const std::string kept = to_svg("t", {plot_of(AxisScale::kLinear, 0, 100, {{100, 100}})});
+    EXPECT_TRUE(has(kept, "cx=\"464\" cy=\"74\"")) << kept;
+    const std::string low = to_svg("t", {plot_of(AxisScale::kLog10, 10, 1000, {{100, 5}})});
+    EXPECT_TRUE(has(low, ">1<")) << "5 below 10: from 1 on";
+}
+
 TEST(SvgPlot, FollowsTheThemeAndIsAlwaysTheSame) {
     const std::vector<Plot> panels = {plot_of(AxisScale::kLog2, 1, 8, {{1, 3}, {5, 7}})};
     EXPECT_TRUE(has(to_svg("t", panels), "prefers-color-scheme:dark"));

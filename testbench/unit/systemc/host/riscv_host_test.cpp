@@ -17,6 +17,7 @@
 #include "firmware/include/tandem/platform.h"
 #include "systemc/host/elf_loader.h"
 #include "systemc/host/host_bus.h"
+#include "systemc/host/host_memory.h"
 #include "systemc/host/platform_device.h"
 #include "testbench/unit/systemc/host/stub_tpu.h"
 

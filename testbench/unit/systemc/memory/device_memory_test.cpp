@@ -130,8 +130,20 @@ TEST_F(DeviceMemoryTest, RefusesAccessBeyondItsEndAndTakesNoTime) {
 TEST_F(DeviceMemoryTest, CountsBytesOfEachDirection) {
     bench_->run([&] {
         sc_core::sc_time delay;
-        bench_->first.read(0, nullptr, 10, delay);
-        bench_->first.write(0, nullptr, 20, delay);
+        uint8_t bytes[20] = {};
+        bench_->first.read(0, bytes, 10, delay);
+        bench_->first.write(0, bytes, 20, delay);
+        EXPECT_EQ(bench_->memory.bytes_read(), 10u);
+        EXPECT_EQ(bench_->memory.bytes_written(), 20u);
+    });
+}
+
+TEST_F(DeviceMemoryTest, CountsBookedTransfersWithoutData) {
+    bench_->run([&] {
+        Booked in, out;
+        in.extent = 10, out.extent = 20;
+        bench_->first.book_read(0, nullptr, 10, in);
+        bench_->first.book_write(0, nullptr, 20, out);
         EXPECT_EQ(bench_->memory.bytes_read(), 10u);
         EXPECT_EQ(bench_->memory.bytes_written(), 20u);
     });

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/version.h"
+#include "jobs/version.h"
 
 #include <fmt/format.h>
 
 #include <systemc>
 
 #include "base/process.h"
-#include "tools/commit.h"
+#include "jobs/commit.h"
 
-namespace tandem::tools {
+namespace tandem::jobs {
 namespace {
 
 #ifdef __clang__
@@ -37,4 +37,4 @@ std::string version_text() {
         TANDEM_VERSION, TANDEM_COMMIT, kCompiler, verilator(), sc_core::sc_release());
 }
 
-}  // namespace tandem::tools
+}  // namespace tandem::jobs

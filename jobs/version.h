@@ -4,10 +4,10 @@
 
 #include <string>
 
-namespace tandem::tools {
+namespace tandem::jobs {
 
 /// Lines: version; commit of the build ("unknown" outside of a git tree, "-dirty" with changes);
 /// compiler; Verilator in PATH or "not found"; SystemC that is linked.
 std::string version_text();
 
-}  // namespace tandem::tools
+}  // namespace tandem::jobs

@@ -1,0 +1,17 @@
+# cmake -DBUILD=... -DSOURCE=... -DWORK=... -P: installs the library, builds examples/c_api against it as C11 with all warnings, and runs it.
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+foreach(component library data)
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component ${component})
+endforeach()
+run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/examples/c_api -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_C_FLAGS=${FLAGS})
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+unset(ENV{TANDEM_SOURCE_DIR})
+execute_process(COMMAND ${WORK}/build/digits ${WORK}/prefix/share/tandem/models/digits OUTPUT_VARIABLE said COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+if(NOT said MATCHES "digits_int8 on test_16x16.*19 of 20 digits are right")
+  message(FATAL_ERROR "${said}")
+endif()
+file(REMOVE_RECURSE ${WORK})
