@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arch/chip_config.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 
@@ -8,6 +10,7 @@
 #include "arch/chip_reader.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/nearest.h"
 
 namespace tandem::arch {
 
@@ -59,9 +62,10 @@ ChipConfig find_chip(const std::string& name_or_file, const std::filesystem::pat
     if (is_file) return load_chip(name_or_file, sets);
     const auto file = chips_dir / (name_or_file + ".yaml");
     if (std::filesystem::exists(file)) return load_chip(file, sets);
-    std::string known;
-    for (const auto& name : shipped_chips(chips_dir)) known += (known.empty() ? "" : ", ") + name;
-    throw UserError("--chip", "name", "a chip file (*.yaml) or one of " + known, name_or_file);
+    const auto names = shipped_chips(chips_dir);
+    throw UserError("--chip", "name",
+                    fmt::format("a chip file (*.yaml) or one of {}", fmt::join(names, ", ")),
+                    name_or_file + base::nearest_hint(name_or_file, names));
 }
 
 }  // namespace tandem::arch

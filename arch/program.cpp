@@ -12,6 +12,7 @@
 #include "arch/generated/registers.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/output_file.h"
 
 namespace tandem::arch {
 

@@ -13,22 +13,21 @@ std::vector<uint8_t> read_file(const std::filesystem::path& file) {
     std::error_code error;
     if (std::filesystem::is_directory(file, error))
         throw UserError(file.string(), "path", "a file", "a directory");
-    std::ifstream in(file, std::ios::binary | std::ios::ate);
+    std::ifstream in(file, std::ios::binary);
     if (!in) throw UserError(file.string() + ": cannot be read: " + std::strerror(errno));
-    std::vector<uint8_t> bytes(static_cast<size_t>(in.tellg()));
-    in.seekg(0);
-    if (!bytes.empty() &&
-        !in.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())))
-        throw UserError(file.string() + ": cannot be read to its end");
+    // A pipe does not know its size.
+    const auto size = std::filesystem::file_size(file, error);
+    std::vector<uint8_t> bytes;
+    if (!error) bytes.reserve(size);
+    char piece[1 << 16];
+    errno = 0;
+    do {
+        in.read(piece, sizeof piece);
+        bytes.insert(bytes.end(), piece, piece + in.gcount());
+    } while (in);
+    if (in.bad())
+        throw UserError(file.string() + ": cannot be read to its end: " + std::strerror(errno));
     return bytes;
-}
-
-void write_file(const std::filesystem::path& file, const std::vector<uint8_t>& bytes) {
-    std::ofstream out(file, std::ios::binary | std::ios::trunc);
-    out.write(reinterpret_cast<const char*>(bytes.data()),
-              static_cast<std::streamsize>(bytes.size()));
-    out.close();
-    if (!out) throw UserError(file.string() + ": cannot be written: " + std::strerror(errno));
 }
 
 }  // namespace tandem::base

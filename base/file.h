@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files in and out, with errors that name the file.
+// Whole files in, with errors that name the file. Out: base/output_file.h.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,5 @@ namespace tandem::base {
 
 /// Throws UserError when the file cannot be read.
 std::vector<uint8_t> read_file(const std::filesystem::path& file);
-
-/// Throws UserError when the file cannot be written completely.
-void write_file(const std::filesystem::path& file, const std::vector<uint8_t>& bytes);
 
 }  // namespace tandem::base

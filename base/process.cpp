@@ -2,6 +2,7 @@
 #include "base/process.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,8 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+
+#include "base/terminal.h"
 
 extern char** environ;
 
@@ -75,12 +78,29 @@ std::string output_of(const Command& command) {
     return error == 0 && wait_for(child) == 0 ? text : std::string{};
 }
 
+std::string shell_word(const std::string& text) {
+    constexpr std::string_view kPlain =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+    if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+    // What could not be shown is written as $'...' has it.
+    const bool shows = printable(text) == text && text.find('\n') == std::string::npos;
+    std::string word = shows ? "'" : "$'";
+    for (const char c : text) {
+        if (shows)
+            word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+        else if (c == '\'' || c == '\\')
+            word += std::string("\\") + c;
+        else if (c < ' ' || c > '~')
+            word += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+        else
+            word += c;
+    }
+    return word + "'";
+}
+
 std::string quoted(const Command& command) {
     std::string line;
-    for (const std::string& word : command) {
-        if (!line.empty()) line += ' ';
-        line += word.find_first_of(" \"'") == std::string::npos ? word : '\'' + word + '\'';
-    }
+    for (const std::string& word : command) line += (line.empty() ? "" : " ") + shell_word(word);
     return line;
 }
 

@@ -20,7 +20,10 @@ int run(const Command& command, const std::filesystem::path& directory,
 /// What the command writes to stdout; empty when it fails.
 std::string output_of(const Command& command);
 
-/// For people.
+/// As one word for a shell, quoted where it has to be.
+std::string shell_word(const std::string& text);
+
+/// The command as a shell takes it.
 std::string quoted(const Command& command);
 
 bool in_path(const std::string& program);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/nearest.h"
 
 namespace tandem::base {
@@ -22,10 +23,9 @@ std::string kind(const YAML::Node& node) {
 }  // namespace
 
 YAML::Node load_yaml(const std::filesystem::path& file) {
+    const std::vector<uint8_t> bytes = read_file(file);
     try {
-        return YAML::LoadFile(file.string());
-    } catch (const YAML::BadFile&) {
-        throw UserError(file.string() + ": cannot be read");
+        return YAML::Load(std::string(bytes.begin(), bytes.end()));
     } catch (const YAML::Exception& error) {
         throw UserError(file.string(), fmt::format("line {}", error.mark.line + 1),
                         "well-formed YAML", error.msg);

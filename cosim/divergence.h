@@ -11,6 +11,7 @@
 
 namespace tandem::cosim {
 
+/// Cycles are edges of the array, counted from its engine's origin.
 struct Divergence {
     std::string what;             ///< "value", "cycle", "order" or "assertion"
     uint64_t block = 0;           ///< matmul whose row it is, counted since reset

@@ -2,13 +2,15 @@
 #include "cosim/gtkw.h"
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+
+#include "base/output_file.h"
 
 namespace tandem::cosim {
 namespace {
@@ -21,23 +23,26 @@ constexpr unsigned kClosedGroup = 0xc00200, kClosedGroupEnd = 0x1401200;
 
 class SaveFile {
   public:
-    SaveFile(const std::string& path, const SaveFileRequest& request)
-        : out_(path), request_(request) {}
-    std::ofstream& out() { return out_; }
+    explicit SaveFile(const SaveFileRequest& request) : request_(request) {}
+    template <class... Args>
+    void print(fmt::format_string<Args...> format, Args&&... args) {
+        fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    }
+    const std::string& text() const { return text_; }
 
     void begin_group(const std::string& name, bool open = true) {
-        fmt::print(out_, "@{:x}\n-{}\n", open ? kOpenGroup : kClosedGroup, name);
+        print("@{:x}\n-{}\n", open ? kOpenGroup : kClosedGroup, name);
     }
     void end_group(const std::string& name, bool open = true) {
-        fmt::print(out_, "@{:x}\n-{}\n", open ? kOpenGroupEnd : kClosedGroupEnd, name);
+        print("@{:x}\n-{}\n", open ? kOpenGroupEnd : kClosedGroupEnd, name);
     }
     /// GTKWave shows the last part of a name only; an alias is shown whole.
     void signal(const std::string& name, unsigned bits, unsigned format,
                 const std::string& alias = {}) {
-        fmt::print(out_, "@{:x}\n", format);
-        if (format == kTranslated) fmt::print(out_, "^>1 {}\n", request_.float_filter);
-        if (!alias.empty()) fmt::print(out_, "+{{{}}} ", alias);
-        fmt::print(out_, "{}{}\n", name, bits > 1 ? fmt::format("[{}:0]", bits - 1) : "");
+        print("@{:x}\n", format);
+        if (format == kTranslated) print("^>1 {}\n", request_.float_filter);
+        if (!alias.empty()) print("+{{{}}} ", alias);
+        print("{}{}\n", name, bits > 1 ? fmt::format("[{}:0]", bits - 1) : "");
     }
     /// Elements and sums, in the way that fits their type.
     unsigned number() const {
@@ -46,7 +51,7 @@ class SaveFile {
     }
 
   private:
-    std::ofstream out_;
+    std::string text_;
     const SaveFileRequest& request_;
 };
 
@@ -166,22 +171,18 @@ std::string write_gtkw(const SaveFileRequest& request) {
     // middle.
     const double cycle_pixels = request.shape.dtype == arch::Dtype::kInt8 ? 128 : 112,
                  zoom = -std::log2(static_cast<double>(request.period_fs) * 200.0 / cycle_pixels);
-    SaveFile file(path, request);
-    fmt::print(file.out(),
-               "[dumpfile] \"{}\"\n[timestart] {}\n[size] 1400 900\n[pos] -1 -1\n*{:.6f} {}",
+    SaveFile file(request);
+    file.print("[dumpfile] \"{}\"\n[timestart] {}\n[size] 1400 900\n[pos] -1 -1\n*{:.6f} {}",
                wave.string(), start, zoom, marker);
-    for (int i = 0; i < 26; ++i) fmt::print(file.out(), " -1");
-    fmt::print(file.out(),
-               "\n[treeopen] rtl.\n[treeopen] pe.\n[treeopen] model.\n[sst_width] "
-               "220\n[sst_expanded] 0\n[signals_width] 420\n");
+    for (int i = 0; i < 26; ++i) file.print(" -1");
+    file.print(
+        "\n[treeopen] rtl.\n[treeopen] pe.\n[treeopen] model.\n[sst_width] "
+        "220\n[sst_expanded] 0\n[signals_width] 420\n");
     pes(file, request);
     rtl_ports(file, request.shape);
     for (const auto& unit : request.model_units) model_unit(file, unit);
-    file.out().close();
-    if (file.out()) return path;
-    std::error_code error;
-    std::filesystem::remove(path, error);  // a part of it would show a part of the signals
-    return {};
+    base::write_file(path, file.text());
+    return path;
 }
 
 // A waveform is a sequence of blocks: a byte for its kind, eight (most significant first) for its

@@ -28,7 +28,8 @@ inline constexpr uint32_t kPeReach = 2;
 /// Arrays of up to this many PEs are recorded whole.
 inline constexpr uint32_t kMostRecordedPes = 256;
 
-/// Writes a .gtkw beside the waveform and returns its path; empty when it cannot be written.
+/// Writes a .gtkw beside the waveform and returns its path. Throws UserError when it cannot be
+/// written.
 std::string write_gtkw(const SaveFileRequest& request);
 
 /// False: the waveform ends in the middle of a block, as when the disk was full.

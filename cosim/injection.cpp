@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <random>
-#include <regex>
 
 #include "base/error.h"
 
@@ -47,38 +46,79 @@ std::string Injection::to_string() const {
                        cycle);
 }
 
+namespace {
+
+/// pe[R][C].REGISTER:bitB@cycle=T, part by part.
+struct Form {
+    uint64_t pe_row = 0, pe_col = 0, bit = 0, cycle = 0;
+    std::string which;
+};
+
+bool take(std::string_view& text, std::string_view literal) {
+    if (!text.starts_with(literal)) return false;
+    text.remove_prefix(literal.size());
+    return true;
+}
+
+/// Without a sign, of at most so many digits.
+bool take(std::string_view& text, uint64_t& value, ptrdiff_t digits) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const ptrdiff_t taken = end - text.data();
+    if (error != std::errc{} || taken > digits) return false;
+    text.remove_prefix(static_cast<size_t>(taken));
+    return true;
+}
+
+std::optional<Form> parse_form(std::string_view text) {
+    constexpr ptrdiff_t kDigits = 9, kCycleDigits = 18;
+    Form form;
+    if (!take(text, "pe[") || !take(text, form.pe_row, kDigits) || !take(text, "][") ||
+        !take(text, form.pe_col, kDigits) || !take(text, "]."))
+        return std::nullopt;
+    form.which = text.substr(0, text.find(':'));
+    text.remove_prefix(form.which.size());
+    if (!take(text, ":bit") || !take(text, form.bit, kDigits) || !take(text, "@cycle=") ||
+        !take(text, form.cycle, kCycleDigits) || !text.empty())
+        return std::nullopt;
+    return form;
+}
+
+/// What a message repeats of the user's text.
+std::string shortened(const std::string& text) {
+    constexpr size_t kMost = 100;
+    return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
+}  // namespace
+
 Injection parse_injection(const std::string& text, const engine::MxuShape& shape) {
-    static const std::regex form(
-        R"(pe\[(\d{1,9})\]\[(\d{1,9})\]\.(\w+):bit(\d{1,9})@cycle=(\d{1,18}))");
-    std::smatch match;
-    if (!std::regex_match(text, match, form))
+    const auto form = parse_form(text);
+    if (!form)
         throw UserError(
             "--inject", "form",
             "pe[R][C].psum:bitB@cycle=T (or .weight, .activation, .shadow, .swap, .load), or "
             "seed=N",
-            text);
+            text.empty() ? "nothing" : shortened(text));
+    const auto below = [](const char* part, uint64_t value, uint32_t limit) {
+        if (value >= limit)
+            throw UserError("--inject", part, fmt::format("0..{}", limit - 1),
+                            std::to_string(value));
+        return static_cast<uint32_t>(value);
+    };
     Injection injection;
-    injection.pe_row = static_cast<uint32_t>(std::stoul(match[1]));
-    injection.pe_col = static_cast<uint32_t>(std::stoul(match[2]));
-    injection.bit = static_cast<uint32_t>(std::stoul(match[4]));
-    injection.cycle = std::stoull(match[5]);
-    if (injection.pe_row >= shape.rows)
-        throw UserError("--inject", "PE row", fmt::format("0..{}", shape.rows - 1), match[1]);
-    if (injection.pe_col >= shape.cols)
-        throw UserError("--inject", "PE column", fmt::format("0..{}", shape.cols - 1), match[2]);
-    bool known = false;
-    for (const auto which : {PeRegister::kActivation, PeRegister::kWeight, PeRegister::kShadow,
-                             PeRegister::kPsum, PeRegister::kSwap, PeRegister::kLoad})
-        if (to_string(which) == match[3].str()) {
-            injection.which = which;
-            known = true;
-        }
-    if (!known)
+    injection.pe_row = below("PE row", form->pe_row, shape.rows);
+    injection.pe_col = below("PE column", form->pe_col, shape.cols);
+    constexpr PeRegister kRegisters[] = {PeRegister::kActivation, PeRegister::kWeight,
+                                         PeRegister::kShadow,     PeRegister::kPsum,
+                                         PeRegister::kSwap,       PeRegister::kLoad};
+    const auto which = std::ranges::find(kRegisters, form->which,
+                                         [](PeRegister known) { return to_string(known); });
+    if (which == std::end(kRegisters))
         throw UserError("--inject", "register", "psum, weight, shadow, activation, swap or load",
-                        match[3]);
-    const uint32_t bits = bits_of(injection.which, shape.dtype);
-    if (injection.bit >= bits)
-        throw UserError("--inject", "bit", fmt::format("0..{}", bits - 1), match[4]);
+                        shortened(form->which));
+    injection.which = *which;
+    injection.bit = below("bit", form->bit, bits_of(injection.which, shape.dtype));
+    injection.cycle = form->cycle;
     return injection;
 }
 
@@ -89,7 +129,7 @@ std::optional<uint64_t> parse_injection_seed(const std::string& text) {
     const char* const last = text.data() + text.size();
     const auto [end, error] = std::from_chars(text.data() + kForm.size(), last, seed);
     if (error != std::errc{} || end != last)
-        throw UserError("--inject", "seed", "seed=N with a whole number N", text);
+        throw UserError("--inject", "seed", "seed=N with a whole number N", shortened(text));
     return seed;
 }
 

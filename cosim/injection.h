@@ -22,7 +22,7 @@ struct Injection {
     uint32_t pe_row = 0;
     uint32_t pe_col = 0;
     uint32_t bit = 0;
-    /// The flip is in the register after this clock edge (counted since reset).
+    /// The flip is in the register after this clock edge, counted from the engine's origin.
     uint64_t cycle = 0;
     /// Set: `cycle` is not known yet; the flip is to hit the PE while it works on the activation
     /// row with this number.

@@ -128,7 +128,7 @@ bool RtlMxuEngine::skip_quiet(Cycle until) {
 /// The first edge at which the array could accept something.
 Cycle RtlMxuEngine::next_activity() const {
     const bool tile_complete = shadow_tile_ != nullptr;
-    Cycle next = wave_ ? wave_->from : ~Cycle{0};
+    Cycle next = wave_ ? wave_begin() : ~Cycle{0};
     if (!tiles_.empty() && !tile_complete) next = std::min(next, beat_from_);
     if (!blocks_.empty()) {
         const Block& block = blocks_.front();
@@ -259,7 +259,7 @@ void RtlMxuEngine::accept_row() {
     }
     if (injection_ && injection_->at_row == rows_accepted_) {
         // In the PE's register when this row is there; a partial sum is one edge behind.
-        injection_->cycle = edge_ + shape_.row_delay(injection_->pe_row) +
+        injection_->cycle = edge_ - origin() + shape_.row_delay(injection_->pe_row) +
                             shape_.col_delay(injection_->pe_col) +
                             (injection_->which == PeRegister::kPsum ? 1 : 0);
         injection_->at_row.reset();
@@ -365,7 +365,7 @@ void RtlMxuEngine::inject(const Injection& injection) {
 }
 
 void RtlMxuEngine::apply_injection() {
-    if (injection_->at_row || edge_ <= injection_->cycle) return;
+    if (injection_->at_row || !origin_ || edge_ <= injection_->cycle + *origin_) return;
     void* place = place_of(pe(injection_->pe_row, injection_->pe_col), injection_->which);
     static_cast<uint8_t*>(place)[injection_->bit / 8] ^=
         static_cast<uint8_t>(1u << (injection_->bit % 8));
@@ -377,18 +377,19 @@ void RtlMxuEngine::apply_injection() {
 void RtlMxuEngine::open_wave_if_due() {
     if (!wave_) return;
     if (wave_open_) return close_wave_if_due();
-    if (edge_ < wave_->from) return;
-    wave_open_ = library_->trace_open(array_, wave_->path.c_str(), edge_, wave_->period_fs,
+    if (edge_ < wave_begin()) return;
+    const Cycle edge = edge_ - origin();
+    wave_open_ = library_->trace_open(array_, wave_->path.c_str(), edge, wave_->period_fs,
                                       wave_->probes.data(), wave_->probes.size()) == 0;
     wave_bytes_ = 0;
     wave_growth_ = wave_->most_bytes / 16;
-    wave_record_ = {wave_open_, edge_, edge_, false, !wave_open_};
+    wave_record_ = {wave_open_, edge, edge, false, !wave_open_};
     if (!wave_open_) wave_.reset();
 }
 
 void RtlMxuEngine::close_wave_if_due() {
     constexpr Cycle kEdgesBetweenLooks = 64;  // no more than there are in a block of the file
-    if (edge_ > wave_->to) return close_wave();
+    if (edge_ - origin() > wave_->to) return close_wave();
     if (edge_ % kEdgesBetweenLooks != 0 || wave_->most_bytes == ~0ull) return;
     std::error_code error;
     const uint64_t bytes = std::filesystem::file_size(wave_->path, error);
@@ -408,7 +409,7 @@ void RtlMxuEngine::record_until(Cycle edge) {
 void RtlMxuEngine::close_wave() {
     if (!wave_open_) return;
     library_->trace_close(array_);
-    wave_record_.to = edge_ > 0 ? edge_ - 1 : 0;
+    wave_record_.to = edge_ > origin() ? edge_ - origin() - 1 : 0;
     wave_open_ = false;
     wave_.reset();
 }

@@ -40,6 +40,7 @@ class ArrayListener {
     virtual void after_edge(Cycle, const TandemArrayPorts&) {}
 };
 
+/// Edges count from the engine's origin.
 struct WaveRequest {
     std::string path;
     Cycle from = 0;
@@ -51,7 +52,7 @@ struct WaveRequest {
 
 struct WaveRecord {
     bool any = false;
-    Cycle from = 0, to = 0;
+    Cycle from = 0, to = 0;  ///< from the engine's origin
     bool too_large = false;
     bool failed = false;  ///< the file could not be written
 };
@@ -78,6 +79,11 @@ class RtlMxuEngine final : public engine::MxuEngine {
     std::span<const int32_t> read_data() const override { return read_data_; }
     bool busy() const override;
 
+    /// The edge that is 0 in injections, in what is recorded, and on a wave's time axis. It is that
+    /// of the reset unless it is awaited; until it is set nothing is flipped or recorded.
+    void await_origin() { origin_.reset(); }
+    void set_origin(Cycle edge) { origin_ = edge; }
+    Cycle origin() const { return origin_.value_or(0); }
     /// Flips one register bit, once; activation rows count from here on. Throws UserError when the
     /// array has no such register.
     void inject(const Injection& injection);
@@ -97,7 +103,8 @@ class RtlMxuEngine final : public engine::MxuEngine {
     /// Records an FST from `request.from` on. False when the file could not be opened by then.
     void record(const WaveRequest& request) { wave_ = request; }
     bool wave_open() const { return wave_open_; }
-    /// Ends the recording after `edge`, or forgets one that has not begun by then.
+    /// Ends the recording after `edge`, counted from the origin, or forgets one that has not begun
+    /// by then.
     void record_until(Cycle edge);
     void close_wave();
     /// For a replay: what was to be recorded is not.
@@ -171,7 +178,9 @@ class RtlMxuEngine final : public engine::MxuEngine {
     void apply_injection();
     void open_wave_if_due();
     void close_wave_if_due();
-    bool recording() const { return wave_ && (wave_open_ || edge_ >= wave_->from); }
+    bool recording() const { return wave_ && (wave_open_ || edge_ >= wave_begin()); }
+    /// Of the array, from reset on.
+    Cycle wave_begin() const { return origin_ ? wave_->from + *origin_ : ~Cycle{0}; }
     void event(engine::MxuEvent::Kind kind, uint64_t id) { events_.push_back({edge_, kind, id}); }
 
     const engine::MxuShape shape_;
@@ -180,6 +189,7 @@ class RtlMxuEngine final : public engine::MxuEngine {
     TandemArray* array_;
     TandemArrayPorts ports_{};
     Cycle edge_ = 0;  ///< next edge
+    std::optional<Cycle> origin_ = 0;
     bool array_busy_ = false;
     Cycle loaded_until_ = 0;  ///< the last weight row has rippled through by this edge
     bool interrupted_ = false;

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
+#include "base/output_file.h"
 #include "cosim/gtkw.h"
 
 namespace tandem::cosim {
@@ -21,6 +23,16 @@ long page_faults() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
     return usage.ru_minflt;
+}
+
+/// What was found is told so; cycles that did not happen stay 0.
+void count_from(Cycle origin, Divergence& divergence) {
+    const auto shift = [&](Cycle& cycle) { cycle -= std::min(cycle, origin); };
+    for (Cycle* cycle :
+         {&divergence.cycle_tlm, &divergence.cycle_rtl, &divergence.wave_from, &divergence.wave_to})
+        shift(*cycle);
+    if (divergence.pe) shift(divergence.pe->cycle);
+    if (divergence.net) shift(divergence.net->cycle);
 }
 
 }  // namespace
@@ -75,6 +87,7 @@ std::optional<MxuEvent> TandemEngine::advance(Cycle until) {
     if (!reported_) {
         reported_ = true;
         diagnose_and_record();
+        count_from(rtl_.origin(), *divergence_);
         if (options_.on_divergence) options_.on_divergence(*divergence_);
     }
     return std::nullopt;
@@ -258,7 +271,8 @@ void TandemEngine::begin_life(const std::string& command) {
     in >> from >> divergence_edge_ >> last_edge_ >> focus_.pe_row >> focus_.pe_col;
     if (options_.model_probes) probes_ = options_.model_probes();
     add_pe_probes();
-    rtl_.record({options_.wave_path, std::max(from, rtl_.edge()), options_.period_fs, probes_});
+    rtl_.record({base::part_of(options_.wave_path).string(),
+                 std::max(from, rtl_.edge()) - rtl_.origin(), options_.period_fs, probes_});
 }
 
 void TandemEngine::new_oracles() {
@@ -312,8 +326,12 @@ void TandemEngine::after_edge(Cycle edge, const TandemArrayPorts&) {
 
 void TandemEngine::finish_record() {
     while (rtl_.edge() <= last_edge_) rtl_.step();
-    const bool recorded = rtl_.wave_open();
+    bool recorded = rtl_.wave_open();
     rtl_.close_wave();
+    const auto part = base::part_of(options_.wave_path);
+    recorded = recorded && fst_is_complete(part.string()) && base::take_place(options_.wave_path);
+    std::error_code error;
+    if (!recorded) std::filesystem::remove(part, error);
     checkpoint_.answer(recorded ? "recorded" : "no wave");
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/terminal.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/seed.h"
 #include "jobs/progress.h"
@@ -82,8 +83,8 @@ void compare_with_plain_loops(Graph graph, const arch::ChipConfig& chip,
         const uint64_t bytes = report.check.bytes_compared + check.bytes_compared;
         const uint64_t mismatches = report.check.mismatches + check.mismatches;
         if (report.check.mismatches == 0 && check.mismatches != 0) {
-            fmt::print("tensor '{}' is not what plain loops have\n",
-                       graph.tensors[computed.tensor].name);
+            base::print("tensor '{}' is not what plain loops have\n",
+                        graph.tensors[computed.tensor].name);
             report.check = check;  // says where the first difference is
         }
         report.check.bytes_compared = bytes;
@@ -106,10 +107,10 @@ void check_cost(const Graph& graph, const std::string& model, const run::GraphOp
             fmt::format("about {} bytes needed", needed));
     const double seconds = run::plain_seconds(graph, how.batch);
     if (seconds > kLongSeconds)
-        fmt::print(stderr,
-                   "tandem: {} with seeded data: the plain loops alone take about {:.0f} s, all "
-                   "about {:.1f} GB of memory\n",
-                   model, seconds, static_cast<double>(needed) / 1e9);
+        base::tell(
+            "tandem: {} with seeded data: the plain loops alone take about {:.0f} s, all "
+            "about {:.1f} GB of memory\n",
+            model, seconds, static_cast<double>(needed) / 1e9);
 }
 
 void describe_nodes(const Graph& graph, const arch::Program& program, run::RunReport& report) {

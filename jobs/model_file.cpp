@@ -11,6 +11,7 @@
 #include "arch/program_check.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/terminal.h"
 #include "compiler/graph/array_type.h"
 #include "compiler/import/import.h"
 #include "jobs/chip_for.h"
@@ -41,6 +42,25 @@ std::vector<uint8_t> npy_elements(const std::vector<uint8_t>& bytes, const std::
     if (header.find("'fortran_order': False") == std::string::npos)
         throw UserError(file, "order", "row-major elements (fortran_order False)", header);
     return {bytes.begin() + static_cast<ptrdiff_t>(kFixed + length), bytes.end()};
+}
+
+/// How a model of another kind becomes one of ours; with a leading "; ", or nothing.
+std::string conversion_of(const std::string& extension) {
+    constexpr std::string_view kAsInt8 =
+        "; quantised to int8 it runs on every chip with int8, in float on those with bf16";
+    if (extension == ".onnx")
+        return fmt::format("; convert it to TensorFlow Lite (for instance with onnx2tf){}",
+                           kAsInt8);
+    for (const char* keras : {".h5", ".keras", ".pb"})
+        if (extension == keras)
+            return fmt::format("; convert it with tf.lite.TFLiteConverter{}", kAsInt8);
+    for (const char* torch : {".pt", ".pth", ".pt2", ".safetensors"})
+        if (extension == torch)
+            return fmt::format(
+                "; convert it to TensorFlow Lite (for instance with ai-edge-torch, or by ONNX and "
+                "onnx2tf){}",
+                kAsInt8);
+    return "";
 }
 
 }  // namespace
@@ -78,14 +98,16 @@ LoadedGraph load_graph(const std::string& model, const arch::ChipConfig& chip,
     const bool list = is_list(model);
     if (!list && extension != ".tflite" && extension != ".tgraph")
         throw UserError(model, "model format", "a .tflite, .tgraph, .tpu, .csv or .yaml file",
-                        "\"" + extension.string() + "\"");
+                        "\"" + extension.string() + "\"" + conversion_of(extension.string()));
     if (!list && !dtype.empty())
         throw UserError(model, "--dtype", "a list of layers (.csv, .yaml)",
                         "a model, which has its elements' type");
     const arch::Dtype list_type = arch::parse_dtype(dtype).value_or(chip.mxu.dtype);
     const auto list_chip = list ? chip_for(chip, list_type, model, "--dtype " + dtype) : chip;
     auto graph = compiler::import_model(
-        model, {.batch = list ? options.batch : 1, .list_type = run::element_type_of(list_chip)});
+        model, {.batch = list ? options.batch : 1,
+                .list_type = run::element_type_of(list_chip),
+                .note = [](const std::string& note) { base::tell("tandem: note: {}\n", note); }});
     if (list) return {std::move(graph), list_chip};
     const auto type = compiler::array_type(graph).value_or(chip.mxu.dtype);
     return {std::move(graph), chip_for(chip, type, model)};

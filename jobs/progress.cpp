@@ -5,25 +5,34 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 
 namespace tandem::jobs {
+namespace {
+
+/// Never throws, as fmt::print would when nobody listens.
+void show(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
+}  // namespace
 
 Progress::Progress(std::string what)
-    : what_(std::move(what)),
-      terminal_(::isatty(STDERR_FILENO) == 1),
-      start_(Clock::now()),
-      next_(start_ + std::chrono::milliseconds(terminal_ ? 1000 : 5000)) {}
+    : what_(std::move(what)), terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
-    if (shown_ && terminal_) fmt::print(stderr, "\r\x1b[K");
+    if (shown_ && terminal_) show("\r\x1b[K");
 }
 
 void Progress::update(uint64_t done, uint64_t total) {
     const auto now = Clock::now();
-    if (now < next_ || done == 0) return;
+    if (!start_) {
+        start_ = now;
+        done_before_ = done;
+        next_ = now + std::chrono::milliseconds(terminal_ ? 1000 : 5000);
+    }
+    if (now < next_ || done <= done_before_) return;
     next_ = now + (terminal_ ? std::chrono::milliseconds(200) : std::chrono::milliseconds(10000));
-    const double seconds = std::chrono::duration<double>(now - start_).count();
-    const double rate = static_cast<double>(done) / seconds;
+    const double seconds = std::chrono::duration<double>(now - *start_).count();
+    const double rate = static_cast<double>(done - done_before_) / seconds;
     const double left = static_cast<double>(total - std::min(done, total)) / rate;
     const double share =
         total == 0 ? 1.0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
@@ -31,11 +40,11 @@ void Progress::update(uint64_t done, uint64_t total) {
     if (terminal_) {
         constexpr int kWidth = 30;
         const int filled = static_cast<int>(share * kWidth);
-        fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] {:3.0f} %  {:.3g} {}/s  {:.0f} s to go", "",
-                   filled, "", kWidth - filled, share * 100, rate, what_, left);
+        show(fmt::format("\r\x1b[K[{:#<{}}{:.<{}}] {:3.0f} %  {:.3g} {}/s  {:.0f} s to go", "",
+                         filled, "", kWidth - filled, share * 100, rate, what_, left));
     } else {
-        fmt::print(stderr, "{:3.0f} %  {}/{} {}  {:.3g}/s  {:.0f} s to go\n", share * 100, done,
-                   total, what_, rate, left);
+        show(fmt::format("{:3.0f} %  {}/{} {}  {:.3g}/s  {:.0f} s to go\n", share * 100, done,
+                         total, what_, rate, left));
     }
 }
 

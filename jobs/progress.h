@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace tandem::jobs {
@@ -20,7 +21,9 @@ class Progress {
     using Clock = std::chrono::steady_clock;
     const std::string what_;
     const bool terminal_;
-    const Clock::time_point start_;
+    // Of the first update: what was prepared before does not count to the time to go.
+    std::optional<Clock::time_point> start_;
+    uint64_t done_before_ = 0;
     Clock::time_point next_;
     bool shown_ = false;
 };

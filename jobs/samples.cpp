@@ -12,6 +12,7 @@
 #include "jobs/model_file.h"
 #include "jobs/progress.h"
 #include "run/plain_loops.h"
+#include "run/run.h"
 
 namespace tandem::jobs {
 namespace {
@@ -88,6 +89,9 @@ std::vector<uint8_t> Samples::all_of(const std::vector<std::string>& files,
 void Samples::load_inputs(uint64_t seed) {
     inputs_ = all_of(files_.inputs, files_.input_bytes, program_.inputs.front());
     if (files_.inputs.empty() && inputs_.empty()) {
+        // What the host has no room for is refused before it is made.
+        run::host_memory_for(
+            program_, (std::max(1u, files_.count) + program_.batch - 1) / uint64_t{program_.batch});
         inputs_ = random_values(input_bytes_ * std::max(1u, files_.count),
                                 arch::element_bytes(program_.inputs.front(), program_.batch), seed);
         return;

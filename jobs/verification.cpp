@@ -81,6 +81,15 @@ std::string save_file(const Divergence& d, const engine::MxuShape& shape) {
     return cosim::write_gtkw(request);
 }
 
+void add_save_file(Verification& done, const engine::MxuShape& shape) {
+    try {
+        done.gtkw = save_file(*done.divergence, shape);
+    } catch (const UserError& error) {
+        std::string& note = done.divergence->note;
+        note += (note.empty() ? "" : "; ") + std::string(error.what());
+    }
+}
+
 json divergence_json(const Divergence& d, const Verification& done, const engine::MxuShape& shape,
                      const std::string& again) {
     json out = {{"kind", d.what},
@@ -140,7 +149,7 @@ Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a)
         progress.update(i + 1, a.streams);
     }
     done.rows_compared = engine.rows_compared();
-    if (done.divergence) done.gtkw = save_file(*done.divergence, array.shape);
+    if (done.divergence) add_save_file(done, array.shape);
     done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (!a.inject.empty() && !done.injected && !done.divergence)
         throw UserError("--inject", "cycle", "a cycle that a stream reaches",

@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 
 #include "base/error.h"
+#include "base/process.h"
+#include "base/terminal.h"
 #include "cosim/array_builder.h"
 #include "cosim/array_timing.h"
 #include "run/paths.h"
@@ -44,9 +47,13 @@ std::optional<cosim::ArrayDeclaration> declaration_of(const ArrayChoice& choice)
 
 std::string ArrayChoice::to_string() const {
     std::string text;
-    if (form != "flat") text += " --form " + form;
-    if (other()) text += " --rtl " + rtl + " --rtl-top " + rtl_top;
-    if (!rtl_timing.empty()) text += " --rtl-timing " + rtl_timing;
+    const auto add = [&](const char* option, const std::string& value) {
+        text += " " + base::quoted({option, value});
+    };
+    if (form != "flat") add("--form", form);
+    if (other()) add("--rtl", rtl);
+    if (other()) add("--rtl-top", rtl_top);
+    if (!rtl_timing.empty()) add("--rtl-timing", rtl_timing);
     return text;
 }
 
@@ -66,9 +73,10 @@ LoadedArray load_array(const engine::MxuShape& shape, const ArrayChoice& choice)
     options.rtl_dir = data_dir() / "rtl";
     options.shim_dir = data_dir() / "cosim";
     options.cache_dir = array_cache_dir();
-    const auto tell = [](std::string_view text) { fmt::print(stderr, "rtl: {}\n", text); };
+    const auto tell = [](std::string_view text) { base::tell("rtl: {}\n", text); };
     options.progress = tell;
     LoadedArray array{nullptr, shape};
+    const auto start = std::chrono::steady_clock::now();
     const auto declaration = declaration_of(choice);
     if (declaration) {
         array.shape.declared = declaration->timing(shape);
@@ -85,6 +93,7 @@ LoadedArray load_array(const engine::MxuShape& shape, const ArrayChoice& choice)
         throw UserError(error.what());
     }
     if (declaration) cosim::check_declaration(*array.library, array.shape, *declaration);
+    array.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return array;
 }
 

@@ -29,6 +29,7 @@ struct ArrayChoice {
 struct LoadedArray {
     std::shared_ptr<cosim::ArrayLibrary> library;
     engine::MxuShape shape;
+    double seconds = 0;  ///< of this machine, until it was found or built
 };
 
 /// Shape of a chip's array, with what another array declares. Builds nothing.

@@ -3,6 +3,8 @@
 // instruction: no look-ups, no memory.
 #pragma once
 
+#include <functional>
+
 #include "run/layer_bytes.h"
 #include "run/layer_times.h"
 #include "run/program_view.h"
@@ -18,7 +20,8 @@ struct Watchers {
     LayerBytes& bytes;
     Timeline& timeline;
     WaveWindow& wave;
-    uint32_t wave_core = 0;  ///< whose array is recorded
+    std::function<void(sim::Cycle)> on_program;  ///< some core begins with a program
+    uint32_t wave_core = 0;                      ///< whose array is recorded
 };
 
 class CoreObserver : public sim::ChipObserver {
@@ -26,6 +29,7 @@ class CoreObserver : public sim::ChipObserver {
     CoreObserver(uint32_t core, const ProgramView& program, const Watchers& watchers)
         : core_(core), program_(program), watchers_(watchers) {}
 
+    void on_program(sim::Cycle start) override { watchers_.on_program(start); }
     void on_start(isa::Unit, uint32_t index, sim::Cycle start) override {
         if (core_ == watchers_.wave_core && watchers_.wave.active())
             watchers_.wave.on_start(index, program_.source(index).node, start);

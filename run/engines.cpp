@@ -50,6 +50,7 @@ std::unique_ptr<engine::MxuEngine> Engines::make(ArrayPlace place) {
         return std::make_unique<engine::TlmMxuEngine>(array_->shape);
     if (options_.backend == "tandem") return make_tandem(place);
     auto rtl = std::make_unique<cosim::RtlMxuEngine>(array_->shape, array_->library);
+    rtl->await_origin();
     rtl->set_on_failure([] { sc_core::sc_stop(); });
     entries_.push_back({place, rtl.get(), nullptr});
     inject(*rtl);
@@ -70,6 +71,7 @@ std::unique_ptr<engine::MxuEngine> Engines::make_tandem(ArrayPlace place) {
     // A copy of the simulation would write to the same file.
     tandem.keep_checkpoints = options_.checkpoints && !options_.wave.whole_run();
     auto engine = std::make_unique<cosim::TandemEngine>(array_->shape, array_->library, tandem);
+    engine->rtl().await_origin();
     entries_.push_back({place, &engine->rtl(), engine.get()});
     inject(engine->rtl());
     return engine;
@@ -119,6 +121,10 @@ std::string Engines::assertion() const {
 std::optional<cosim::Injection> Engines::injected() const {
     if (entries_.empty()) return std::nullopt;
     return entries_.front().rtl->injected();
+}
+
+void Engines::set_origin(uint64_t cycle) {
+    for (const Entry& entry : entries_) entry.rtl->set_origin(cycle);
 }
 
 void Engines::close_waves() {

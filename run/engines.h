@@ -28,6 +28,8 @@ class Engines {
 
     /// The first in the order of cores and arrays; null: the backend has none.
     cosim::RtlMxuEngine* first_rtl() { return entries_.empty() ? nullptr : entries_.front().rtl; }
+    /// Until the array was found or built; 0: there is none.
+    double array_seconds() const { return array_ ? array_->seconds : 0; }
     /// Names of the arrays with RTL.
     std::vector<std::string> rtl_arrays() const;
     uint64_t rows_compared() const;
@@ -38,6 +40,9 @@ class Engines {
     std::string assertion() const;
     std::optional<cosim::Injection> injected() const;
     void close_waves();
+    /// Cycles of waves, injections and divergences count from here. Until then nothing is flipped
+    /// or recorded.
+    void set_origin(uint64_t cycle);
 
   private:
     struct Entry {

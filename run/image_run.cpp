@@ -75,27 +75,30 @@ std::vector<RunNode> nodes_of(const ImageJob& job) {
     return nodes;
 }
 
-/// Room for the job: image, inputs and outputs of all runs, and some pages between them.
-uint64_t host_memory_bytes(const ImageJob& job, uint64_t image_bytes) {
-    constexpr uint64_t kPage = 4096, kSlack = 16 * kPage;
-    const uint64_t need =
-        platform::kFirmwareBytes + kSlack + image_bytes +
-        (arch::bytes_of(job.program.inputs) + arch::bytes_of(job.program.outputs)) * job.runs;
-    if (need > platform::kRamMaxBytes)
-        throw UserError(fmt::format(
-            "program, inputs and outputs need {} bytes of host memory, it has at most {}: use "
-            "--count",
-            need, platform::kRamMaxBytes));
-    return std::max<uint64_t>(platform::kRamBytes, (need + kPage - 1) / kPage * kPage);
+/// Image, inputs and outputs; of more than the host can have, about.
+uint64_t bytes_of_job(const arch::Program& program, uint64_t runs) {
+    const auto data = static_cast<unsigned __int128>(arch::bytes_of(program.inputs) +
+                                                     arch::bytes_of(program.outputs)) *
+                      runs;
+    return arch::serialise(program).size() +
+           static_cast<uint64_t>(std::min<unsigned __int128>(data, uint64_t{1} << 62));
 }
 
-Machine::Setup setup_of(const ImageJob& job, const RunOptions& options, uint64_t image_bytes) {
+/// About twice what it needs: the image is checked and copied byte by byte, and a run takes some
+/// thousand instructions. Firmware that loops for ever is ended within seconds.
+uint64_t firmware_budget(const ImageJob& job) {
+    constexpr uint64_t kAnyway = 200'000'000, kForEachByte = 100, kForEachRun = 1'000'000;
+    return kAnyway + kForEachByte * bytes_of_job(job.program, job.runs) + kForEachRun * job.runs;
+}
+
+Machine::Setup setup_of(const ImageJob& job, const RunOptions& options) {
     Machine::Setup setup;
     setup.system.cores = static_cast<uint32_t>(job.program.cores.size());
     setup.system.host = HostKind::kFirmware;
     setup.system.cpu = options.cpu;
-    setup.system.firmware_budget = options.firmware_budget;
-    setup.system.host_bytes = host_memory_bytes(job, image_bytes);
+    setup.system.firmware_budget =
+        options.firmware_budget != 0 ? options.firmware_budget : firmware_budget(job);
+    setup.system.host_bytes = host_memory_for(job.program, job.runs);
     setup.system.console = options.console;
     setup.nodes = nodes_of(job);
     const ArrayPlace injected = options.rtl_arrays.first();
@@ -106,9 +109,20 @@ Machine::Setup setup_of(const ImageJob& job, const RunOptions& options, uint64_t
 
 }  // namespace
 
+uint64_t host_memory_for(const arch::Program& program, uint64_t runs) {
+    constexpr uint64_t kPage = 4096, kSlack = 16 * kPage;  // between image, inputs and outputs
+    const uint64_t need = platform::kFirmwareBytes + kSlack + bytes_of_job(program, runs);
+    if (need > platform::kRamMaxBytes)
+        throw UserError(fmt::format(
+            "program, inputs and outputs need {} bytes of host memory, it has at most {}: use "
+            "--count",
+            need, platform::kRamMaxBytes));
+    return std::max<uint64_t>(platform::kRamBytes, (need + kPage - 1) / kPage * kPage);
+}
+
 RunResult run_image(const arch::ChipConfig& chip, const ImageJob& job, const RunOptions& options) {
     const std::vector<uint8_t> image = arch::serialise(job.program);
-    Machine machine(chip, options, setup_of(job, options, image.size()));
+    Machine machine(chip, options, setup_of(job, options));
     machine.wave().check(job.program, machine.wave_core());
     host::HostSystem& host = *machine.system().firmware_host();
     const uint64_t data = arch::layout_of(job.program).data;

@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "base/error.h"
+#include "base/output_file.h"
 #include "run/paths.h"
 
 namespace tandem::run {
@@ -44,6 +47,14 @@ void Machine::begin() {
     wave_.begin(*engines_.first_rtl(), request);
 }
 
+/// What comes before depends on the host and on the length of names in the image: what people see
+/// counts from the first program on.
+void Machine::begin_program(sim::Cycle start) {
+    if (std::exchange(program_begun_, true)) return;
+    engines_.set_origin(start);
+    timeline_.set_origin(start);
+}
+
 bool Machine::all_pes() const {
     return uint64_t{config_.mxu.rows} * config_.mxu.cols <= cosim::kMostRecordedPes;
 }
@@ -69,6 +80,11 @@ cosim::SaveFileRequest Machine::save_file(const std::string& wave, uint64_t mark
 }
 
 void Machine::collect(RunResult& result, uint64_t runs) {
+    try {
+        timeline_.finish();
+    } catch (const UserError& error) {
+        result.not_written.push_back(error.what());
+    }
     sim::TpuChip& chip = this->chip();
     result.chip = config_.name;
     result.clock_hz = config_.clock_hz;
@@ -117,6 +133,7 @@ void Machine::collect_layers(RunResult& result, uint64_t runs) const {
 }
 
 void Machine::collect_cosim(RunResult& result) {
+    result.array_seconds = engines_.array_seconds();
     result.rtl_arrays = engines_.rtl_arrays();
     result.rows_compared = engines_.rows_compared();
     if (engines_.diverged()) collect_divergence(result);
@@ -141,7 +158,11 @@ void Machine::collect_divergence(RunResult& result) {
     if (!what.wave.empty()) {
         auto request = save_file(what.wave, what.pe ? what.pe->cycle : what.cycle_rtl, core);
         request.wrong_pe = what.pe;
-        found.gtkw = cosim::write_gtkw(request);
+        try {
+            found.gtkw = cosim::write_gtkw(request);
+        } catch (const UserError& error) {
+            found.what.note += (what.note.empty() ? "" : "; ") + std::string(error.what());
+        }
     }
     result.divergence = std::move(found);
 }
@@ -153,18 +174,29 @@ void Machine::collect_wave(RunResult& result) {
     WaveResult& wave = result.wave;
     wave.record = rtl.wave_record();
     if (wave.record.failed)
-        wave.note = path + " cannot be written";
+        wave.note = path + ": cannot be written";
     else if (!wave.record.any)
         wave.note = "the run ended before the window of " + path;
-    else if (!cosim::fst_is_complete(path))
-        wave.note = path + " is incomplete: is the disk full?";
-    else if (wave.record.too_large)
+    else if (!cosim::fst_is_complete(base::part_of(path).string()))
+        wave.note = path + ": cannot be written whole; is the disk full?";
+    else if (!base::take_place(path))
+        wave.note = path + ": cannot take its place";
+    if (!wave.note.empty()) {
+        std::error_code error;
+        std::filesystem::remove(base::part_of(path), error);
+        result.not_written.push_back("--wave: " + wave.note);
+        return;
+    }
+    if (wave.record.too_large)
         wave.note = fmt::format("{} was ended after cycle {}: more than {} MB (--wave-limit)", path,
                                 wave.record.to, options_.wave.limit_mb);
-    if (!wave.record.any) return;
     auto request = save_file(path, wave.record.from, wave_core());
     request.all_pes = all_pes() && rtl.info().form != std::string_view("other");
-    wave.gtkw = cosim::write_gtkw(request);
+    try {
+        wave.gtkw = cosim::write_gtkw(request);
+    } catch (const UserError& error) {
+        result.not_written.push_back(error.what());
+    }
 }
 
 }  // namespace tandem::run

@@ -35,7 +35,10 @@ class Machine {
     LayerTimes& layers() { return *layers_; }
     /// Whose first array with RTL is recorded and injected into.
     uint32_t wave_core() const { return options_.rtl_arrays.first().core; }
-    Watchers watchers() { return {*layers_, *bytes_, timeline_, wave_, wave_core()}; }
+    Watchers watchers() {
+        const auto on_program = [this](sim::Cycle start) { begin_program(start); };
+        return {*layers_, *bytes_, timeline_, wave_, on_program, wave_core()};
+    }
     /// What runs on a core; null: nothing. Sets its observer.
     void watch(uint32_t core, const ProgramView* view, sim::ChipObserver* observer);
     /// Right before the simulation starts.
@@ -44,6 +47,7 @@ class Machine {
     void collect(RunResult& result, uint64_t runs);
 
   private:
+    void begin_program(sim::Cycle start);
     bool all_pes() const;
     std::vector<TandemProbe> all_probes();
     cosim::SaveFileRequest save_file(const std::string& wave, uint64_t marker, uint32_t core);
@@ -65,6 +69,7 @@ class Machine {
     std::unique_ptr<LayerBytes> bytes_;
     cosim::PeProbes pe_probes_;
     std::vector<const ProgramView*> views_;
+    bool program_begun_ = false;
 };
 
 }  // namespace tandem::run

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "base/file.h"
+#include "base/output_file.h"
 
 namespace tandem::run {
 namespace {
@@ -171,6 +171,7 @@ json make_report(const arch::ChipConfig& chip, const RunResult& result, const Ru
                    {"checks", checks_json(result, run)},
                    {"laws_broken", result.laws_broken}};
     report["host"] = {{"wall_seconds", run.wall_seconds},
+                      {"array_seconds", result.array_seconds},
                       {"peak_rss_bytes", peak_rss_bytes()},
                       {"firmware_instructions", result.host_instructions},
                       {"simulated_seconds", result.simulated_seconds}};
@@ -187,10 +188,12 @@ json make_report(const arch::ChipConfig& chip, const RunResult& result, const Ru
     return report;
 }
 
+std::string json_text(const json& value) {
+    return value.dump(2, ' ', true, json::error_handler_t::replace) + "\n";
+}
+
 void write_report(const std::string& path, const json& report) {
-    if (path.empty()) return;
-    const std::string text = report.dump(2) + "\n";
-    base::write_file(path, {text.begin(), text.end()});
+    if (!path.empty()) base::write_file(path, json_text(report));
 }
 
 uint64_t peak_rss_bytes() {

@@ -36,8 +36,8 @@ struct RunReport {
     std::string plan;      ///< search, rules; empty: a program, whose plan is not known
     std::string rerun;
     uint64_t batch = 1, samples = 1;
-    uint64_t seed = 0;  ///< of random inputs
-    double wall_seconds = 0;
+    uint64_t seed = 0;        ///< of random inputs
+    double wall_seconds = 0;  ///< of this machine, without RunResult::array_seconds
     OutputCheck check;
     std::optional<FloatCheck> floats;  ///< of float32 outputs beside expected ones
     std::optional<double> accuracy;    ///< share of samples whose largest output is their label
@@ -45,6 +45,7 @@ struct RunReport {
     std::vector<nlohmann::json> layer_details;
     std::vector<std::string> layer_sizes;  ///< by layer, for people; empty: no table of layers
     std::string csv;                       ///< file for layers_csv(); empty: none
+    std::string output;                    ///< file for the outputs; empty: none
 };
 
 nlohmann::json make_report(const arch::ChipConfig& chip, const RunResult& result,
@@ -59,8 +60,9 @@ enum class Verdict { kGood, kMismatch, kFault };
 /// Prints whatever is wrong, and says how the run went.
 Verdict judge(const RunResult& result, const RunReport& run);
 
-/// Prints the summary and whatever is wrong, writes the JSON report (unless the path is empty), and
-/// says how the run went.
+/// Writes outputs, layers and the JSON report (unless the path is empty), prints the summary and
+/// whatever is wrong, and says how the run went. Throws UserError at the end when a file that was
+/// asked for is not there whole.
 Verdict conclude(const arch::ChipConfig& chip, const RunResult& result, const RunReport& run,
                  const std::string& json_path);
 
@@ -68,6 +70,8 @@ Verdict conclude(const arch::ChipConfig& chip, const RunResult& result, const Ru
 /// have is empty.
 std::string layers_csv(const nlohmann::json& layers);
 
+/// As all JSON of Tandem is written: ASCII alone; what is no UTF-8 in a name is replaced.
+std::string json_text(const nlohmann::json& value);
 /// Writes a report as JSON, unless the path is empty.
 void write_report(const std::string& path, const nlohmann::json& report);
 

@@ -37,7 +37,8 @@ struct RunOptions {
     WaveOptions wave;             ///< on request, of the first array with RTL
     std::string trace_path;       ///< timeline for Perfetto; empty: none
     std::string cpu = "riscv";    ///< images: riscv, native
-    uint64_t firmware_budget = host::kFirmwareBudget;  ///< images: instructions of the riscv CPU
+    /// Images: instructions of the riscv CPU; 0: more than a job of its size needs.
+    uint64_t firmware_budget = 0;
     std::function<void(std::string_view)> console;     ///< images: what the firmware prints
     sim::Connect connect;  ///< of all sockets of the machine; empty: directly
     /// Images: instructions retired, and of how many.
@@ -99,6 +100,10 @@ struct StreamJob {
     std::vector<Region> outputs{};  ///< one behind the other in RunResult::outputs
     std::vector<EdgeBytes> edges{};
 };
+
+/// Host memory for program, inputs and outputs of so many runs. Throws UserError when it is more
+/// than a host can have.
+uint64_t host_memory_for(const arch::Program& program, uint64_t runs);
 
 /// Throws UserError for what the options ask and the machine cannot do. A program that fails, a
 /// divergence and a broken law are in the result.

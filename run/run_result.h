@@ -118,6 +118,7 @@ struct RunResult {
 
     uint64_t host_instructions = 0;  ///< of the firmware
     double simulated_seconds = 0;    ///< the whole job
+    double array_seconds = 0;        ///< of this machine, until the RTL was found or built
 
     uint64_t layer_bytes_compared = 0;
     std::optional<LayerMismatch> layer_mismatch;
@@ -126,8 +127,10 @@ struct RunResult {
     std::optional<LocatedDivergence> divergence;
     WaveResult wave;  ///< on request
     std::optional<cosim::Injection> injected;
-    std::string assertion;                 ///< of the RTL that failed, backend rtl
-    std::string failure;                   ///< of firmware or device; empty: the job is done
+    std::string assertion;  ///< of the RTL that failed, backend rtl
+    std::string failure;    ///< of firmware or device; empty: the job is done
+    /// Files that were asked for and are not there, or not whole, with the reason.
+    std::vector<std::string> not_written;
     std::vector<std::string> laws_broken;  ///< none in a sound simulator (run/laws.h)
 
     double seconds() const { return static_cast<double>(cycles) / static_cast<double>(clock_hz); }

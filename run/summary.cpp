@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/file.h"
+#include "base/error.h"
+#include "base/output_file.h"
+#include "base/process.h"
+#include "base/terminal.h"
 #include "run/report.h"
 
 namespace tandem::run {
@@ -15,20 +18,20 @@ using nlohmann::json;
 
 void print_layers(const RunResult& result, const RunReport& run) {
     if (run.layer_sizes.empty()) return;
-    fmt::print("{:<22} {:>28} {:>12} {:>9} {:>7} {:>12} {}\n", "layer", "rows x k x columns",
-               "cycles", "us", "of peak", "at least", "for");
+    base::print("{:<22} {:>28} {:>12} {:>9} {:>7} {:>12} {}\n", "layer", "rows x k x columns",
+                "cycles", "us", "of peak", "at least", "for");
     for (size_t i = 0; i < result.layers.size(); ++i) {
         const LayerResult& layer = result.layers[i];
         const double cycles = static_cast<double>(layer.cycles);
         const double peak = cycles * result.peak_macs_per_cycle;
-        fmt::print("{:<22.22} {:>28} {:>12} {:>9.2f} {:>5.1f} %", layer.name, run.layer_sizes[i],
-                   layer.cycles, cycles * 1e6 / static_cast<double>(result.clock_hz),
-                   peak == 0 ? 0 : 100 * static_cast<double>(layer.macs) / peak);
+        base::print("{:<22.22} {:>28} {:>12} {:>9.2f} {:>5.1f} %", layer.name, run.layer_sizes[i],
+                    layer.cycles, cycles * 1e6 / static_cast<double>(result.clock_hz),
+                    peak == 0 ? 0 : 100 * static_cast<double>(layer.macs) / peak);
         if (layer.bounds)
-            fmt::print(" {:>12.0f} {}", std::ceil(layer.bounds->cycles()), layer.bounds->name());
-        fmt::print("\n");
+            base::print(" {:>12.0f} {}", std::ceil(layer.bounds->cycles()), layer.bounds->name());
+        base::print("\n");
     }
-    fmt::print("\n");
+    base::print("\n");
 }
 
 void print_heading(const arch::ChipConfig& chip, const RunResult& result, const RunReport& run) {
@@ -39,25 +42,25 @@ void print_heading(const arch::ChipConfig& chip, const RunResult& result, const 
     if (result.cores != chip.cores)
         machine += result.cores == 1 ? fmt::format(", the first of {} cores", chip.cores)
                                      : fmt::format(", {} of {} cores", result.cores, chip.cores);
-    fmt::print("{} on {} ({}), mode {}, backend {}", run.name.empty() ? run.model : run.name,
-               chip.name, machine, run.mode, run.backend);
+    base::print("{} on {} ({}), mode {}, backend {}", run.name.empty() ? run.model : run.name,
+                chip.name, machine, run.mode, run.backend);
     if (!result.rtl_arrays.empty() && result.rtl_arrays.size() < arrays)
-        fmt::print(" behind array{} {}, tlm behind the others",
-                   result.rtl_arrays.size() == 1 ? "" : "s", fmt::join(result.rtl_arrays, ", "));
-    if (run.host != "none") fmt::print(", host {}", run.host);
-    fmt::print(": {} sample{}\n", run.samples, run.samples == 1 ? "" : "s");
+        base::print(" behind array{} {}, tlm behind the others",
+                    result.rtl_arrays.size() == 1 ? "" : "s", fmt::join(result.rtl_arrays, ", "));
+    if (run.host != "none") base::print(", host {}", run.host);
+    base::print(": {} sample{}\n", run.samples, run.samples == 1 ? "" : "s");
 }
 
 void print_cycles(const RunResult& result, const RunReport& run) {
     const double seconds = result.seconds();
     const double tops = seconds == 0 ? 0 : 2e-12 * static_cast<double>(result.macs) / seconds;
-    fmt::print(
+    base::print(
         "  {} cycles ({:.3f} ms at {:.0f} MHz), {:.0f} per sample; {} MACs, {:.2f} TOPS, "
         "utilization {:.1f} %\n",
         result.cycles, seconds * 1e3, static_cast<double>(result.clock_hz) / 1e6,
         static_cast<double>(result.cycles) / static_cast<double>(run.samples), result.macs, tops,
         result.utilization() * 100);
-    fmt::print(
+    base::print(
         "  {} weight tiles, {} bytes read from memory, {} written, {} from the host, {} to "
         "it\n",
         result.tiles, result.traffic.memory_read, result.traffic.memory_write,
@@ -70,31 +73,31 @@ void print_cycles(const RunResult& result, const RunReport& run) {
                 text += fmt::format(
                     "  {} {:.1f} %", sim::kCauseNames[cause],
                     100 * static_cast<double>(unit.cycles[cause]) / static_cast<double>(all));
-        fmt::print("  {:<16}{}\n", unit.name, text);
+        base::print("  {:<16}{}\n", unit.name, text);
     }
 }
 
 void print_first_wrong(const RunResult& result, const json& d) {
     const cosim::Divergence& what = result.divergence->what;
     if (what.pe)
-        fmt::print(
+        base::print(
             "  {:<14}PE row {}, column {}, register {}, cycle {}, k step {}: expected {}, "
             "has {}\n",
             "first wrong", what.pe->pe_row, what.pe->pe_col, d["pe_register"].get<std::string>(),
             what.pe->cycle, d["k_step"].get<uint32_t>(), what.pe->expected, what.pe->actual);
     if (what.net)
-        fmt::print("  {:<14}{}\n", "first wrong", cosim::net_text(*what.net));
+        base::print("  {:<14}{}\n", "first wrong", cosim::net_text(*what.net));
     else if (!what.pe && !what.unit.empty())
-        fmt::print("  {:<14}unit {}\n", "first wrong", what.unit);
+        base::print("  {:<14}unit {}\n", "first wrong", what.unit);
 }
 
 void print_divergence(const RunResult& result, const RunReport& run) {
     const json d = divergence_json(result, run);
     const LocatedDivergence& found = *result.divergence;
     const auto line = [](const char* key, const std::string& value) {
-        fmt::print("  {:<14}{}\n", key, value);
+        base::print("  {:<14}{}\n", key, value);
     };
-    fmt::print("\nmodel and RTL part ({}):\n", found.what.what);
+    base::print("\nmodel and RTL part ({}):\n", found.what.what);
     if (result.cores * result.arrays > 1)
         line("array", fmt::format("{} of core {}", found.array, found.core));
     line("instruction", std::to_string(found.instruction));
@@ -115,11 +118,11 @@ void print_divergence(const RunResult& result, const RunReport& run) {
     if (found.what.wave.empty()) return;
     line("wave", fmt::format("{} (cycles {} to {})", found.what.wave, found.what.wave_from,
                              found.what.wave_to));
-    line("look", fmt::format("gtkwave {}", found.gtkw));
+    if (!found.gtkw.empty()) line("look", base::quoted({"gtkwave", found.gtkw}));
 }
 
 void print_floats(const FloatCheck& floats) {
-    fmt::print(
+    base::print(
         "  outputs: {} float32 values, largest difference {:.3g} ({:.2f} % of the largest expected "
         "magnitude {:.4g}, allowed {:g} %), {} of {} samples with the expected class\n",
         floats.values, floats.largest_difference,
@@ -129,23 +132,26 @@ void print_floats(const FloatCheck& floats) {
 
 void print_checks(const RunResult& result, const RunReport& run) {
     if (result.rows_compared != 0 && !result.divergence)
-        fmt::print("  model and RTL agree: {} accumulator rows, every value and every cycle\n",
-                   result.rows_compared);
+        base::print("  model and RTL agree: {} accumulator rows, every value and every cycle\n",
+                    result.rows_compared);
     if (result.injected)
-        fmt::print("  injected {}{}\n", result.injected->to_string(),
-                   result.divergence || result.rows_compared == 0 ? "" : ": no output row changed");
+        base::print(
+            "  injected {}{}\n", result.injected->to_string(),
+            result.divergence || result.rows_compared == 0 ? "" : ": no output row changed");
     if (result.wave.record.any)
-        fmt::print("  wave: cycles {} to {}{}\n", result.wave.record.from, result.wave.record.to,
-                   result.wave.gtkw.empty() ? "" : "; look: gtkwave " + result.wave.gtkw);
-    if (!result.wave.note.empty()) fmt::print("  no whole wave: {}\n", result.wave.note);
+        base::print("  wave: cycles {} to {}{}\n", result.wave.record.from, result.wave.record.to,
+                    result.wave.gtkw.empty()
+                        ? ""
+                        : "; look: " + base::quoted({"gtkwave", result.wave.gtkw}));
+    if (!result.wave.note.empty()) base::print("  no whole wave: {}\n", result.wave.note);
     if (result.layer_bytes_compared != 0 && !result.layer_mismatch)
-        fmt::print("  layers: {} bytes equal\n", result.layer_bytes_compared);
+        base::print("  layers: {} bytes equal\n", result.layer_bytes_compared);
     if (run.check.compared && run.check.mismatches == 0)
         // What floats are expected to be is the next line's.
-        fmt::print("  outputs: all {} bytes as {}\n", run.check.bytes_compared,
-                   run.floats ? "plain loops have them" : "expected");
+        base::print("  outputs: all {} bytes as {}\n", run.check.bytes_compared,
+                    run.floats ? "plain loops have them" : "expected");
     if (run.floats) print_floats(*run.floats);
-    if (run.accuracy) fmt::print("  accuracy: {:.2f} %\n", *run.accuracy * 100);
+    if (run.accuracy) base::print("  accuracy: {:.2f} %\n", *run.accuracy * 100);
 }
 
 }  // namespace
@@ -153,23 +159,23 @@ void print_checks(const RunResult& result, const RunReport& run) {
 Verdict judge(const RunResult& result, const RunReport& run) {
     if (result.divergence) print_divergence(result, run);
     if (!result.assertion.empty()) {
-        fmt::print("an assertion of the RTL failed: {}\n", result.assertion);
+        base::print("an assertion of the RTL failed: {}\n", result.assertion);
         return Verdict::kMismatch;
     }
     if (!result.failure.empty()) {
-        fmt::print(stderr, "tandem: the run failed: {}\n", result.failure);
+        base::tell("tandem: the run failed: {}\n", result.failure);
         return Verdict::kFault;
     }
     Verdict verdict = result.divergence ? Verdict::kMismatch : Verdict::kGood;
     if (result.layer_mismatch) {
         const LayerMismatch& m = *result.layer_mismatch;
         const LayerResult& layer = result.layers[m.node];
-        fmt::print("layer #{} {} {}: byte {} expected {}, found {}\n", layer.index, layer.op,
-                   layer.name, m.offset, m.expected, m.actual);
+        base::print("layer #{} {} {}: byte {} expected {}, found {}\n", layer.index, layer.op,
+                    layer.name, m.offset, m.expected, m.actual);
         verdict = Verdict::kMismatch;
     }
     if (run.check.mismatches != 0) {
-        fmt::print(
+        base::print(
             "outputs: {} of {} bytes differ; first: sample {}, element {}: expected {}, found {}\n",
             run.check.mismatches, run.check.bytes_compared, run.check.first_sample,
             run.check.first_offset, run.check.first_expected, run.check.first_actual);
@@ -177,7 +183,7 @@ Verdict judge(const RunResult& result, const RunReport& run) {
     }
     if (run.floats && run.floats->beyond != 0) {
         const FloatCheck& f = *run.floats;
-        fmt::print(
+        base::print(
             "outputs: {} of {} values differ by more than {:g} % of the largest expected "
             "magnitude; "
             "worst: sample {}, element {}: expected {}, found {}\n",
@@ -185,34 +191,59 @@ Verdict judge(const RunResult& result, const RunReport& run) {
             f.worst_expected, f.worst_actual);
         verdict = Verdict::kMismatch;
     }
-    for (const auto& law : result.laws_broken)
-        fmt::print(stderr, "tandem: internal fault: {}\n", law);
+    for (const auto& law : result.laws_broken) base::tell("tandem: internal fault: {}\n", law);
     return result.laws_broken.empty() ? verdict : Verdict::kFault;
 }
+
+namespace {
+
+/// Returns why some are not there. Before anything is printed: who reads it may go away.
+std::vector<std::string> write_files(const arch::ChipConfig& chip, const RunResult& result,
+                                     const RunReport& run, const std::string& json_path) {
+    std::vector<std::string> not_written = result.not_written;
+    const auto attempt = [&](const std::string& path, const auto& write) {
+        if (path.empty()) return;
+        try {
+            write(path);
+        } catch (const UserError& error) {
+            not_written.push_back(error.what());
+        }
+    };
+    attempt(run.output, [&](const auto& path) { base::write_file(path, result.outputs); });
+    if (run.csv.empty() && json_path.empty()) return not_written;
+    const json report = make_report(chip, result, run);
+    attempt(run.csv,
+            [&](const auto& path) { base::write_file(path, layers_csv(report["layers"])); });
+    attempt(json_path, [&](const auto& path) { write_report(path, report); });
+    return not_written;
+}
+
+}  // namespace
 
 void print_summary(const arch::ChipConfig& chip, const RunResult& result, const RunReport& run) {
     if (result.completed()) print_layers(result, run);
     print_heading(chip, result, run);
     if (result.divergence || !result.assertion.empty())
-        fmt::print("  stopped at the first difference\n");
+        base::print("  stopped at the first difference\n");
     else
         print_cycles(result, run);
     print_checks(result, run);
-    fmt::print("  {:.3f} s, {:.0f} MB peak memory", run.wall_seconds,
-               static_cast<double>(peak_rss_bytes()) / 1e6);
-    if (run.host != "none") fmt::print(", {} firmware instructions", result.host_instructions);
-    fmt::print("\n");
+    base::print("  {:.3f} s, {:.0f} MB peak memory", run.wall_seconds,
+                static_cast<double>(peak_rss_bytes()) / 1e6);
+    if (run.host != "none") base::print(", {} firmware instructions", result.host_instructions);
+    constexpr double kWorthTelling = 1;
+    if (result.array_seconds >= kWorthTelling)
+        base::print("; before that, {:.1f} s for the array", result.array_seconds);
+    base::print("\n");
 }
 
 Verdict conclude(const arch::ChipConfig& chip, const RunResult& result, const RunReport& run,
                  const std::string& json_path) {
+    const auto not_written = write_files(chip, result, run, json_path);
     print_summary(chip, result, run);
     const Verdict how = judge(result, run);
-    if (!run.csv.empty()) {
-        const std::string csv = layers_csv(make_report(chip, result, run)["layers"]);
-        base::write_file(run.csv, {csv.begin(), csv.end()});
-    }
-    if (!json_path.empty()) write_report(json_path, make_report(chip, result, run));
+    if (!not_written.empty())
+        throw UserError(fmt::format("{}", fmt::join(not_written, "\ntandem: ")));
     return how;
 }
 

@@ -2,17 +2,24 @@
 #include "run/timeline.h"
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
-#include "base/error.h"
+#include "cosim/checkpoint.h"
 #include "systemc/kernel/unit.h"
 
 namespace tandem::run {
 namespace {
 
 constexpr uint64_t kMostEvents = 2'000'000;  // some 200 MB; later ones are left out
+
+/// As it stands inside the quotes of a JSON text; names come from other people's files.
+std::string escaped(const std::string& name) {
+    const std::string text =
+        nlohmann::json(name).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+    return text.substr(1, text.size() - 2);
+}
 
 /// The array that an instruction is for; 0 where it does not say.
 uint64_t array_of(const isa::Words& words) {
@@ -26,22 +33,25 @@ uint64_t array_of(const isa::Words& words) {
 
 }  // namespace
 
-Timeline::~Timeline() {
-    if (open())
-        file_ << "{\"name\":\"end\",\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":0}]}\n";
+void Timeline::finish() {
+    if (!open()) return;
+    file_->write("{\"name\":\"end\",\"ph\":\"i\",\"s\":\"g\",\"pid\":0,\"tid\":0,\"ts\":0}]}\n");
+    file_->commit();
+    file_.reset();
 }
 
 void Timeline::begin(sim::TpuChip& chip, uint64_t clock_hz) {
     if (path_.empty()) return;
     us_per_cycle_ = 1e6 / static_cast<double>(clock_hz);
-    file_.open(path_);
-    if (!file_) throw UserError(path_ + ": cannot be written");
-    file_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+    file_.emplace(path_);
+    file_->write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    for (const RunNode& node : nodes_)
+        node_names_.push_back(escaped(fmt::format("#{} {}", node.index, node.op)));
     const auto name = [&](const char* what, size_t core, size_t track, std::string_view text) {
-        fmt::print(file_,
-                   "{{\"name\":\"{}\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{"
-                   "\"name\":\"{}\"}}}},\n",
-                   what, core, track, text);
+        file_->write(
+            fmt::format("{{\"name\":\"{}\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{"
+                        "\"name\":\"{}\"}}}},\n",
+                        what, core, track, text));
     };
     for (size_t core = 0; core < chip.cores(); ++core) {
         name("process_name", core, 0, fmt::format("core{}", core));
@@ -70,22 +80,23 @@ size_t Timeline::track_of(uint32_t core, isa::Unit unit, const isa::Words& words
 
 void Timeline::add(uint32_t core, isa::Unit unit, uint32_t index, sim::Cycle start, sim::Cycle end,
                    const ProgramView& program) {
-    if (++events_ > kMostEvents) return;
+    // A copy of the simulation that repeats a part of it would write to the same file.
+    if (++events_ > kMostEvents || cosim::Checkpoint::revived()) return;
+    end = std::max(end, start + 1) - origin_;
+    start -= origin_;
     const arch::InstructionSource source = program.source(index);
     const isa::Words words = program.words(index);
-    std::string name = "program";
-    if (source.node >= 0 && static_cast<size_t>(source.node) < nodes_.size()) {
-        const RunNode& node = nodes_[static_cast<size_t>(source.node)];
-        name = fmt::format("#{} {}", node.index, node.op);
-    }
-    fmt::print(file_,
-               "{{\"name\":\"{} "
-               "{}\",\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{:.6f},\"dur\":{:.6f},\"args\":{{"
-               "\"instruction\":{},\"m\":{},\"n\":{},\"k\":{},\"cycle\":{}}}}},\n",
-               name, sim::mnemonic(isa::opcode_of(words)), core, track_of(core, unit, words),
-               us_per_cycle_ * static_cast<double>(start),
-               us_per_cycle_ * static_cast<double>(std::max(end, start + 1) - start), index,
-               source.m_start, source.n_start, source.k_start, start);
+    const auto node = static_cast<size_t>(source.node);
+    const std::string_view name =
+        source.node >= 0 && node < nodes_.size() ? node_names_[node] : std::string_view("program");
+    file_->write(fmt::format(
+        "{{\"name\":\"{} "
+        "{}\",\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{:.6f},\"dur\":{:.6f},\"args\":{{"
+        "\"instruction\":{},\"m\":{},\"n\":{},\"k\":{},\"cycle\":{}}}}},\n",
+        name, sim::mnemonic(isa::opcode_of(words)), core, track_of(core, unit, words),
+        us_per_cycle_ * static_cast<double>(start),
+        us_per_cycle_ * static_cast<double>(end - start), index, source.m_start, source.n_start,
+        source.k_start, start));
 }
 
 }  // namespace tandem::run

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <csignal>
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/output_file.h"
 
 namespace tandem::run {
 namespace {
@@ -100,10 +100,9 @@ void WaveWindow::check(const arch::Program& image, uint32_t core) {
 void WaveWindow::begin(cosim::RtlMxuEngine& engine, const cosim::WaveRequest& request) {
     if (options_.path.empty()) return;
     make_room(options_.path);
-    std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is a full disk, not the run's end
     engine_ = &engine;
     request_ = request;
-    request_.path = options_.path;
+    request_.path = base::part_of(options_.path).string();
     request_.most_bytes = options_.limit_mb * 1'000'000;
     if (!of_cycles()) return;
     ended_ = true;  // nothing to wait for
@@ -116,14 +115,14 @@ void WaveWindow::begin(cosim::RtlMxuEngine& engine, const cosim::WaveRequest& re
 void WaveWindow::on_start(uint32_t instruction, int32_t node, uint64_t cycle) {
     if (started_ || (node_ ? node != *node_ : instruction != *instruction_)) return;
     started_ = true;
-    request_.from = cycle;
+    request_.from = cycle - engine_->origin();
     engine_->record(request_);
 }
 
 void WaveWindow::on_retire(uint32_t instruction, int32_t node, uint64_t cycle) {
     if (!started_ || (last_ ? instruction != *last_ : node <= *node_)) return;
     ended_ = true;
-    engine_->record_until(cycle + kMargin);
+    engine_->record_until(cycle - engine_->origin() + kMargin);
 }
 
 }  // namespace tandem::run

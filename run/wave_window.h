@@ -17,7 +17,7 @@ namespace tandem::run {
 /// --wave, --wave-from, --wave-to, --wave-at, --wave-limit.
 struct WaveOptions {
     std::string path;                  ///< FST; empty: none
-    std::optional<uint64_t> from, to;  ///< cycles of the array since reset, both included
+    std::optional<uint64_t> from, to;  ///< from the start of the program, both included
     std::string at;  ///< source node (its number or its operator) or "instruction N"
     uint64_t limit_mb = 512;
 

@@ -4,13 +4,14 @@
 
 #include "base/error.h"
 #include "tools/command.h"
+#include "tools/one_of.h"
 
 namespace tandem::tools {
 
 void add_rtl_options(CLI::App& command, run::ArrayChoice& choice) {
     command
         .add_option("--form", choice.form, "of Tandem's RTL: flat (fast), grid (one module per PE)")
-        ->check(CLI::IsMember({"flat", "grid"}))
+        ->check(OneOf({"flat", "grid"}))
         ->capture_default_str();
     auto* rtl = command.add_option("--rtl", choice.rtl, "file list of another MAC array");
     auto* top = command.add_option("--rtl-top", choice.rtl_top, "its top module");
@@ -44,7 +45,7 @@ void ArrayArguments::add_to(CLI::App& command) {
         ->check(CLI::Range(2u, 65536u))
         ->capture_default_str();
     command.add_option("--dtype", dtype, "element type")
-        ->check(CLI::IsMember({"int8", "bf16"}))
+        ->check(OneOf({"int8", "bf16"}))
         ->capture_default_str();
     command.add_option("--pipeline", pipeline, "PEs between two pipeline registers")
         ->check(size)

@@ -2,22 +2,10 @@
 #include "tools/chip_arguments.h"
 
 #include "base/error.h"
+#include "base/process.h"
 #include "run/paths.h"
 
 namespace tandem::tools {
-namespace {
-
-/// For a shell: "memory.bandwidth=1200 GB/s" has a blank.
-std::string quoted(const std::string& text) {
-    const bool plain = text.find_first_of(" \t'\"\\$*?&|;<>()#~`!{}[]") == std::string::npos;
-    if (plain) return text;
-    std::string inside;
-    for (const char c : text) inside += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return "'" + inside + "'";
-}
-
-}  // namespace
-
 void ChipArguments::add_to(CLI::App& command, const std::string& what) {
     auto* option = command.add_option("--chip", chip, what);
     if (!chip.empty()) option->capture_default_str();
@@ -44,8 +32,8 @@ arch::ChipConfig ChipArguments::load() const {
 
 std::string ChipArguments::to_string() const {
     if (chip.empty()) return {};
-    std::string text = " --chip " + chip;
-    for (const std::string& set : sets) text += " --set " + quoted(set);
+    std::string text = " --chip " + base::shell_word(chip);
+    for (const std::string& set : sets) text += " --set " + base::shell_word(set);
     return text;
 }
 

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "arch/chip_config.h"
 #include "arch/chip_figures.h"
 #include "arch/chip_modes.h"
+#include "base/terminal.h"
 #include "jobs/chip_json.h"
 #include "run/paths.h"
 #include "tools/chip_arguments.h"
@@ -22,25 +22,25 @@ using arch::ChipConfig;
 double giga(uint64_t number) { return static_cast<double>(number) / 1e9; }
 
 void print_row(const ChipConfig& chip) {
-    fmt::print("{:<16} {:>14} {:>9} {:>5} {:>8} {:>4} {:>7.0f} {:>10.2f} {:>9.1f} {:>9.0f}  {}\n",
-               chip.name, fmt::format("{} x {}", chip.cores, chip.mxu.count),
-               fmt::format("{}x{}", chip.mxu.rows, chip.mxu.cols), arch::to_string(chip.mxu.dtype),
-               chip.mxu.pipeline, chip.mxu.sum4 ? "yes" : "no",
-               static_cast<double>(chip.clock_hz) / 1e6, chip.peak_ops_per_second() / 1e12,
-               giga(chip.memory.bytes_per_second), chip.ridge_ops_per_byte(), chip.description);
+    base::print("{:<16} {:>14} {:>9} {:>5} {:>8} {:>4} {:>7.0f} {:>10.2f} {:>9.1f} {:>9.0f}  {}\n",
+                chip.name, fmt::format("{} x {}", chip.cores, chip.mxu.count),
+                fmt::format("{}x{}", chip.mxu.rows, chip.mxu.cols), arch::to_string(chip.mxu.dtype),
+                chip.mxu.pipeline, chip.mxu.sum4 ? "yes" : "no",
+                static_cast<double>(chip.clock_hz) / 1e6, chip.peak_ops_per_second() / 1e12,
+                giga(chip.memory.bytes_per_second), chip.ridge_ops_per_byte(), chip.description);
 }
 
 void list() {
-    fmt::print("{:<16} {:>14} {:>9} {:>5} {:>8} {:>4} {:>7} {:>10} {:>9} {:>9}  {}\n", "name",
-               "cores x arrays", "array", "dtype", "pipeline", "sum4", "MHz", "peak TOPS", "GB/s",
-               "ops/byte", "description");
+    base::print("{:<16} {:>14} {:>9} {:>5} {:>8} {:>4} {:>7} {:>10} {:>9} {:>9}  {}\n", "name",
+                "cores x arrays", "array", "dtype", "pipeline", "sum4", "MHz", "peak TOPS", "GB/s",
+                "ops/byte", "description");
     for (const auto& name : arch::shipped_chips(run::chips_dir()))
         print_row(arch::find_chip(name, run::chips_dir()));
 }
 
 void line(std::string_view key, const std::string& value, std::string_view text = "") {
-    fmt::print("{}\n", text.empty() ? fmt::format("  {:<30}{}", key, value)
-                                    : fmt::format("  {:<30}{:<22}{}", key, value, text));
+    base::print("{}\n", text.empty() ? fmt::format("  {:<30}{}", key, value)
+                                     : fmt::format("  {:<30}{:<22}{}", key, value, text));
 }
 
 /// With a mark where neither file nor command line gives the figure.
@@ -77,15 +77,15 @@ void show_totals(const ChipConfig& chip) {
                                     published_text(published.ridge_ops_per_byte, 1, "ops/byte")));
     line("hash", fmt::format("{:016x}", chip.hash()));
     if (has_second) line("hash in int8", fmt::format("{:016x}", int8->hash()));
-    fmt::print(
+    base::print(
         "\nA multiply-accumulate counts as two operations. Sources of all figures stand in the "
         "chip file.\n");
 }
 
 void show(const ChipConfig& chip) {
-    fmt::print("{}: {}\n\n", chip.name, chip.description);
+    base::print("{}: {}\n\n", chip.name, chip.description);
     show_figures(chip);
-    fmt::print("\n");
+    base::print("\n");
     show_totals(chip);
 }
 
@@ -97,13 +97,13 @@ struct ChipsArguments {
 int run(const ChipsArguments& a) {
     const bool named = a.chip.named("NAME");
     if (a.figures)
-        fmt::print("{}", arch::chip_figures_markdown());
+        base::print("{}", arch::chip_figures_markdown());
     else if (!named && !a.as_json)
         list();
     else if (!named)
-        std::cout << jobs::chips_json().dump(2) << '\n';
+        base::print_text(run::json_text(jobs::chips_json()));
     else if (const auto chip = a.chip.load(); a.as_json)
-        std::cout << jobs::chip_json(chip).dump(2) << '\n';
+        base::print_text(run::json_text(jobs::chip_json(chip)));
     else
         show(chip);
     return kGood;

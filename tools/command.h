@@ -50,6 +50,15 @@ void add_array_places(CLI::App& command, run::ArrayPlaces& places);
 /// As on a command line, with a leading blank; empty for all.
 std::string array_places_option(const run::ArrayPlaces& places);
 
+/// --inject; `what` it is said to do.
+void add_inject_option(CLI::App& command, std::string& inject, const std::string& what);
+/// As on a command line, with a leading blank; empty for none.
+std::string inject_option(const std::string& inject);
+/// How every run ends: report, summary, injection. Returns the exit status; throws UserError for
+/// files that are not there and an injection that was not reached.
+int conclude_run(const arch::ChipConfig& chip, const run::RunResult& result,
+                 const run::RunReport& report, const std::string& json, const std::string& inject);
+
 /// --wave and its window.
 void add_wave_options(CLI::App& command, run::WaveOptions& wave);
 

@@ -11,12 +11,14 @@
 #include "arch/disassembler.h"
 #include "arch/program.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/output_file.h"
+#include "base/terminal.h"
 #include "compiler/explain.h"
 #include "compiler/pipeline.h"
 #include "jobs/model_file.h"
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
+#include "tools/one_of.h"
 #include "tools/output_files.h"
 
 namespace tandem::tools {
@@ -39,9 +41,9 @@ compiler::Dump dump_into(const CompileArguments& a) {
     return {.text =
                 [folder](std::string_view form, const std::string& text) {
                     const auto file = folder / form;
-                    base::write_file(file, {text.begin(), text.end()});
-                    fmt::print("{}: {} lines\n", file.string(),
-                               std::count(text.begin(), text.end(), '\n'));
+                    base::write_file(file, text);
+                    base::print("{}: {} lines\n", file.string(),
+                                std::count(text.begin(), text.end(), '\n'));
                 },
             .bytes = a.dump_bytes ? compiler::DumpBytes::kAll : compiler::DumpBytes::kNone};
 }
@@ -49,7 +51,7 @@ compiler::Dump dump_into(const CompileArguments& a) {
 /// What the plan is, on the terminal and as JSON, as far as they were asked for.
 void explain(const CompileArguments& a, const compiler::Planned& planned) {
     const auto kernels = compiler::explain(planned);
-    if (a.explain) fmt::print("{}", compiler::explanation_text(kernels));
+    if (a.explain) base::print("{}", compiler::explanation_text(kernels));
     if (a.json.empty()) return;
     nlohmann::json report = {{"report_version", 1},
                              {"tandem_version", TANDEM_VERSION},
@@ -98,7 +100,7 @@ int compile(const CompileArguments& a) {
                 const std::chrono::duration<double, std::milli> taken =
                     std::chrono::steady_clock::now() - begin;
                 explain(a, planned);
-                fmt::print(stderr, "planned in {:.1f} ms\n", taken.count());
+                base::tell("planned in {:.1f} ms\n", taken.count());
             };
     if (a.output.empty()) {
         compiler::plan_graph(graph, chip, options);
@@ -108,9 +110,9 @@ int compile(const CompileArguments& a) {
     if (!a.dump.empty()) options.dump.text("program.txt", arch::disassemble(program));
     arch::write_program(program, a.output);
     const size_t cores = program.cores.size();
-    fmt::print("{}: {} instructions on {} core{}, {} bytes of data, {} nodes, for {}\n", a.output,
-               arch::instructions_of(program), cores, cores == 1 ? "" : "s", program.data.size(),
-               program.nodes.size(), program.chip);
+    base::print("{}: {} instructions on {} core{}, {} bytes of data, {} nodes, for {}\n", a.output,
+                arch::instructions_of(program), cores, cores == 1 ? "" : "s", program.data.size(),
+                program.nodes.size(), program.chip);
     return kGood;
 }
 
@@ -131,7 +133,7 @@ void add_compile_command(CLI::App& app, Action& action) {
         ->check(CLI::Range(1u, 65535u))
         ->capture_default_str();
     command->add_option("--rounding", a->options.rounding, "TFLite's convention for requantisation")
-        ->check(CLI::IsMember({"single", "gemmlowp"}))
+        ->check(OneOf({"single", "gemmlowp"}))
         ->capture_default_str();
     add_plan_option(*command, a->options.plan);
     command->add_flag("--explain", a->explain,
@@ -146,7 +148,7 @@ void add_disasm_command(CLI::App& app, Action& action) {
     command->add_option("FILE", *file, "program file (.tpu)")->required();
     command->callback([&action, file] {
         action = [file] {
-            fmt::print("{}", arch::disassemble(arch::read_program(*file)));
+            base::print("{}", arch::disassemble(arch::read_program(*file)));
             return kGood;
         };
     });

@@ -16,6 +16,7 @@
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
 #include "tools/graph_command.h"
+#include "tools/one_of.h"
 #include "tools/output_files.h"
 
 namespace tandem::tools {
@@ -71,7 +72,8 @@ int gemm_on_all_arrays(const GemmArguments& a, const arch::ChipConfig& chip) {
     g.how.plan = a.plan;
     g.rerun = fmt::format("{} --arrays all --mode {} --backend {} --seed {}{}", rerun_of(a), a.mode,
                           a.options.backend, a.seed,
-                          a.options.array.to_string() + array_places_option(a.options.rtl_arrays));
+                          inject_option(a.options.inject) + a.options.array.to_string() +
+                              array_places_option(a.options.rtl_arrays));
     return run_graph_on_chip(workload::graph_of(product, run::element_type_of(chip)), chip, g);
 }
 
@@ -93,7 +95,8 @@ int gemm(GemmArguments a) {
     const auto result = run::run_image(chip, job, a.options);
     run::RunReport report;
     report.wall_seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() -
+        result.array_seconds;
     report.seed = a.seed;
     report.backend = a.options.backend;
     report.host = a.options.cpu;
@@ -104,12 +107,12 @@ int gemm(GemmArguments a) {
     report.rerun = fmt::format("{} --backend {} --host {} --seed {}", rerun_of(a),
                                a.options.backend, a.options.cpu, a.seed);
     report.rerun += a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
-    if (result.injected) report.rerun += " --inject '" + result.injected->to_string() + "'";
+    if (result.injected) report.rerun += inject_option(result.injected->to_string());
     if (a.options.functional && !result.divergence && result.failure.empty()) {
         const auto expected = plain_product(product);
         report.check = run::compare_outputs(result.outputs, expected, expected.size());
     }
-    return exit_status(run::conclude(chip, result, report, a.json));
+    return conclude_run(chip, result, report, a.json, a.options.inject);
 }
 
 }  // namespace
@@ -128,30 +131,31 @@ void add_gemm_command(CLI::App& app, Action& action) {
         ->check(CLI::Range(1u, 65535u));
     a->chip.add_to(*command);
     command->add_option("--dtype", a->dtype, "element type, one that the chip has [its own]")
-        ->check(CLI::IsMember({"int8", "bf16"}));
+        ->check(OneOf({"int8", "bf16"}));
     command->add_option("--backend", a->options.backend, "what computes the MAC array")
-        ->check(CLI::IsMember({"tlm", "rtl", "tandem"}))
+        ->check(OneOf({"tlm", "rtl", "tandem"}))
         ->capture_default_str();
     command->add_option("--host", a->options.cpu, "what runs the firmware")
-        ->check(CLI::IsMember({"riscv", "native"}))
+        ->check(OneOf({"riscv", "native"}))
         ->capture_default_str();
     command->add_option("--mode", a->mode, "functional: data and time; timing: time only")
-        ->check(CLI::IsMember({"functional", "timing"}))
+        ->check(OneOf({"functional", "timing"}))
         ->capture_default_str();
     command
         ->add_option(
             "--arrays", a->arrays,
             "first: the first core with its arrays, by firmware; all: every core and array without "
             "firmware, matrices in device memory")
-        ->check(CLI::IsMember({"first", "all"}))
+        ->check(OneOf({"first", "all"}))
         ->capture_default_str();
     add_plan_option(*command, a->plan);
     add_rtl_options(*command, a->options.array);
     add_array_places(*command, a->options.rtl_arrays);
     add_wave_options(*command, a->options.wave);
     command->add_option("--seed", a->seed, "of the matrices")->capture_default_str();
-    command->add_option("--inject", a->options.inject,
-                        "flip a bit of the RTL: pe[R][C].psum:bitB@cycle=T, or seed=N");
+    add_inject_option(*command, a->options.inject,
+                      "flip a bit of the RTL: pe[R][C].psum:bitB@cycle=T (T from the start of the "
+                      "program), or seed=N");
     command->add_option("--json", a->json, "write the report to this file");
     command->add_option("--trace", a->trace, "write a timeline for Perfetto or chrome://tracing");
     command->callback([&action, a] { action = [a] { return gemm(*a); }; });

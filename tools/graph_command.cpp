@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/terminal.h"
 #include "jobs/graph_job.h"
 #include "jobs/model_file.h"
 #include "jobs/progress.h"
@@ -33,15 +34,12 @@ int run_graph_on_chip(const compiler::Graph& graph, const arch::ChipConfig& chip
     report.seed = a.how.seed;
     report.batch = report.samples = graph.samples * a.how.batch;
     report.wall_seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() -
+        result.run.array_seconds;
     jobs::describe_layers(graph, report);
     if (options.functional && result.run.completed())
         jobs::compare_with_plain_loops(graph, chip, a.how, result, report);
-    const int status = exit_status(run::conclude(chip, result.run, report, a.json));
-    if (!options.inject.empty() && !result.run.injected && !result.run.divergence)
-        throw UserError("--inject", "cycle", "a cycle in which the array is used",
-                        options.inject + ", which was not reached");
-    return status;
+    return conclude_run(chip, result.run, report, a.json, options.inject);
 }
 
 }  // namespace tandem::tools

@@ -3,12 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "base/error.h"
+#include "base/output_file.h"
 
 namespace tandem::tools {
 namespace {
@@ -22,15 +20,6 @@ bool is_same_file(const std::string& a, const std::string& b) {
     return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
 }
 
-/// Empty: it can be written. Leaves no file behind that was not there.
-std::string why_not_writable(const std::string& path) {
-    std::error_code error;
-    const bool exists = fs::exists(path, error);
-    if (!std::ofstream(path, std::ios::app)) return std::strerror(errno);
-    if (!exists) fs::remove(path, error);
-    return {};
-}
-
 }  // namespace
 
 void check_output_files(const std::vector<NamedFile>& outputs,
@@ -42,7 +31,7 @@ void check_output_files(const std::vector<NamedFile>& outputs,
             if (!other.path.empty() && is_same_file(output.path, other.path))
                 throw UserError(output.option, "file", "another one than that of " + other.option,
                                 output.path);
-        if (const std::string reason = why_not_writable(output.path); !reason.empty())
+        if (const std::string reason = base::why_not_writable(output.path); !reason.empty())
             throw UserError(
                 fmt::format("{}: {} cannot be written: {}", output.option, output.path, reason));
         others.push_back(output);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/command.h"
+#include "tools/one_of.h"
 
 #include <map>
 
@@ -13,7 +14,7 @@ void add_plan_option(CLI::App& command, compiler::PlanMode& plan) {
             "--plan", [&plan, modes](const std::string& name) { plan = modes.at(name); },
             "search: the best of many plans, by a closed-form cost; rules: fixed rules, on TPU v1 "
             "the program of 2015")
-        ->check(CLI::IsMember({"search", "rules"}))
+        ->check(OneOf({"search", "rules"}))
         ->default_str("search");
 }
 

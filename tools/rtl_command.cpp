@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "arch/chip_modes.h"
+#include "base/terminal.h"
 #include "run/arrays.h"
 #include "run/paths.h"
 #include "tools/chip_arguments.h"
@@ -16,12 +17,12 @@ void describe(const run::LoadedArray& array) {
     std::string kind = info.dtype;
     if (info.pipeline != 1) kind += fmt::format(", pipeline {}", info.pipeline);
     if (info.sum4 != 0) kind += ", sum4";
-    fmt::print("{}x{} {}, {} accumulator rows, form {}: build key {}\n", info.rows, info.cols, kind,
-               info.acc_depth, info.form, info.build_key);
+    base::print("{}x{} {}, {} accumulator rows, form {}: build key {}\n", info.rows, info.cols,
+                kind, info.acc_depth, info.form, info.build_key);
     const auto timing = engine::timing(array.shape);
-    fmt::print("{} commit latency {}, weight interval {}, weight latency {} cycles\n",
-               array.shape.declared ? "declared and measured:" : "timing:", timing.commit_latency,
-               timing.weight_interval, timing.weight_latency);
+    base::print("{} commit latency {}, weight interval {}, weight latency {} cycles\n",
+                array.shape.declared ? "declared and measured:" : "timing:", timing.commit_latency,
+                timing.weight_interval, timing.weight_latency);
 }
 
 /// That of the chip's own type; of Tandem's RTL also that of int8, if there is one of its size.

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/process.h"
+#include "base/terminal.h"
 #include "compiler/pipeline.h"
 #include "jobs/graph_job.h"
 #include "jobs/model_file.h"
@@ -18,6 +21,7 @@
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
 #include "tools/graph_command.h"
+#include "tools/one_of.h"
 #include "tools/output_files.h"
 #include "tools/scalesim_command.h"
 
@@ -40,17 +44,17 @@ struct RunArguments {
 };
 
 std::string rerun_command(const RunArguments& a, const run::RunResult& result) {
-    std::string text = fmt::format("tandem run {}{} --backend {} --host {}", a.model,
-                                   a.chip.to_string(), a.options.backend, a.options.cpu);
-    for (const auto& file : a.samples.inputs) text += " --input " + file;
+    std::string text =
+        fmt::format("tandem run {}{} --backend {} --host {}", base::shell_word(a.model),
+                    a.chip.to_string(), a.options.backend, a.options.cpu);
+    for (const auto& file : a.samples.inputs) text += " --input " + base::shell_word(file);
     if (a.samples.count != 0) text += fmt::format(" --count {}", a.samples.count);
     if (a.model_options.batch != 1) text += fmt::format(" --batch {}", a.model_options.batch);
     if (a.model_options.rounding != "single") text += " --rounding " + a.model_options.rounding;
     text += plan_option(a.model_options.plan);
     if (a.samples.inputs.empty()) text += fmt::format(" --seed {}", a.seed);
     text += a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
-    if (result.injected) text += " --inject '" + result.injected->to_string() + "'";
-    return text;
+    return text + (result.injected ? inject_option(result.injected->to_string()) : "");
 }
 
 void check_written_files(const RunArguments& a) {
@@ -70,8 +74,19 @@ std::vector<uint8_t> load_layers(const RunArguments& arguments) {
     return arguments.layers.empty() ? std::vector<uint8_t>{} : base::read_file(arguments.layers);
 }
 
+/// A plain name, whatever the model is called.
 std::string divergence_wave(const RunArguments& a) {
-    return fmt::format("tandem_divergence_{}.fst", std::filesystem::path(a.model).stem().string());
+    std::string name = std::filesystem::path(a.model).stem().string();
+    constexpr size_t kMost = 200;
+    name.resize(std::min(name.size(), kMost));
+    std::ranges::replace_if(
+        name,
+        [](const unsigned char c) {
+            return std::isalnum(c) == 0 &&
+                   std::string_view("._-+").find(static_cast<char>(c)) == std::string_view::npos;
+        },
+        '_');
+    return fmt::format("tandem_divergence_{}.fst", name);
 }
 
 void check_data_options(const RunArguments& a, const arch::Program& program,
@@ -111,7 +126,7 @@ void prepare_options(RunArguments& arguments) {
     check_waves(arguments);
     if (arguments.verbose)
         arguments.options.console = [](std::string_view text) {
-            fmt::print(stderr, "firmware: {}\n", text);
+            base::tell("firmware: {}\n", text);
         };
 }
 
@@ -139,7 +154,8 @@ int run_network(RunArguments arguments, const arch::ChipConfig& chip, const arch
     const auto start = std::chrono::steady_clock::now();
     auto result = run::run_image(chip, job, arguments.options);
     report.wall_seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() -
+        result.array_seconds;
     report.seed = arguments.seed;
     report.batch = program.batch;
     report.rounding = program.rounding;
@@ -160,27 +176,23 @@ int run_network(RunArguments arguments, const arch::ChipConfig& chip, const arch
     if (answers && arguments.check == "plain")
         report.check = samples.compare_with_plain_loops(*origin.graph, chip, result.outputs);
     result.outputs.resize(samples.output_bytes() * report.samples);
-    if (!arguments.output.empty()) base::write_file(arguments.output, result.outputs);
+    report.output = arguments.output;
     if (answers) samples.compare_with_files(result.outputs, report);
 
-    const int status = exit_status(run::conclude(chip, result, report, arguments.json));
-    if (!arguments.options.inject.empty() && !result.injected && !result.divergence)
-        throw UserError("--inject", "cycle", "a cycle in which the array is used",
-                        arguments.options.inject + ", which was not reached");
-    return status;
+    return conclude_run(chip, result, report, arguments.json, arguments.options.inject);
 }
 
 std::string rerun_of_graph(const RunArguments& a, bool functional) {
     std::string text =
-        fmt::format("tandem run {}{} --backend {} --mode {}", a.model, a.chip.to_string(),
-                    a.options.backend, functional ? "functional" : "timing");
+        fmt::format("tandem run {}{} --backend {} --mode {}", base::shell_word(a.model),
+                    a.chip.to_string(), a.options.backend, functional ? "functional" : "timing");
     if (!a.dtype.empty()) text += " --dtype " + a.dtype;
     if (a.model_options.batch != 1) text += fmt::format(" --batch {}", a.model_options.batch);
     if (a.model_options.rounding != "single") text += " --rounding " + a.model_options.rounding;
     text += plan_option(a.model_options.plan);
     if (functional) text += fmt::format(" --seed {}", a.seed);
-    if (!a.options.inject.empty()) text += " --inject '" + a.options.inject + "'";
-    return text + a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
+    return text + inject_option(a.options.inject) + a.options.array.to_string() +
+           array_places_option(a.options.rtl_arrays);
 }
 
 void refuse_options(const CLI::App& command, const std::string& model,
@@ -284,39 +296,39 @@ void add_run_command(CLI::App& app, Action& action) {
         ->required();
     a->chip.add_to(*command);
     command->add_option("--backend", a->options.backend, "what computes the MAC array")
-        ->check(CLI::IsMember({"tlm", "rtl", "tandem"}))
+        ->check(OneOf({"tlm", "rtl", "tandem"}))
         ->capture_default_str();
     command->add_option("--host", a->options.cpu, "what runs the firmware")
-        ->check(CLI::IsMember({"riscv", "native"}))
+        ->check(OneOf({"riscv", "native"}))
         ->capture_default_str();
     command
         ->add_option(
             "--mode", a->mode,
             "functional: data and time; timing: time only [networks functional, layers timing]")
-        ->check(CLI::IsMember({"functional", "timing"}))
+        ->check(OneOf({"functional", "timing"}))
         ->capture_default_str();
     command
         ->add_option("--level", a->level,
                      "level of abstraction: at, approximately timed with contention (the only one)")
-        ->check(CLI::IsMember({"at"}))
+        ->check(OneOf({"at"}))
         ->capture_default_str();
     command
         ->add_option(
             "--timing", a->timing,
             "chip: the whole chip; scalesim-ws (.csv, .yaml): what SCALE-Sim counts, beside "
             "our array's count, which --backend rtl confirms on a sample")
-        ->check(CLI::IsMember({"chip", "scalesim-ws"}))
+        ->check(OneOf({"chip", "scalesim-ws"}))
         ->capture_default_str();
     command
         ->add_option("--dtype", a->dtype,
                      "element type of a list of layers (.csv, .yaml) [the chip's own]")
-        ->check(CLI::IsMember({"int8", "bf16"}));
+        ->check(OneOf({"int8", "bf16"}));
     add_rtl_options(*command, a->options.array);
     add_array_places(*command, a->options.rtl_arrays);
     command
         ->add_option("--rounding", a->model_options.rounding,
                      "TFLite's convention for requantisation")
-        ->check(CLI::IsMember({"single", "gemmlowp"}))
+        ->check(OneOf({"single", "gemmlowp"}))
         ->capture_default_str();
     add_plan_option(*command, a->model_options.plan);
     command->add_option("--batch", a->model_options.batch, "samples per inference")
@@ -335,7 +347,7 @@ void add_run_command(CLI::App& app, Action& action) {
     command
         ->add_option("--check", a->check,
                      "plain: outputs are those of plain loops in the array's order, bit by bit")
-        ->check(CLI::IsMember({"none", "plain"}))
+        ->check(OneOf({"none", "plain"}))
         ->capture_default_str();
     command->add_option("--layers", a->layers,
                         "outputs of every operator for the first sample, to compare with");
@@ -349,15 +361,15 @@ void add_run_command(CLI::App& app, Action& action) {
                         "write the layers to this file, a row each: sizes, cycles, bounds, bytes");
     command->add_option("--trace", a->trace, "write a timeline for Perfetto or chrome://tracing");
     add_wave_options(*command, a->options.wave);
-    command->add_option("--inject", a->options.inject,
-                        "flip a bit of the RTL: pe[R][C].psum:bitB@cycle=T (.weight, .activation, "
-                        ".shadow), or seed=N");
+    add_inject_option(*command, a->options.inject,
+                      "flip a bit of the RTL: pe[R][C].psum:bitB@cycle=T (.weight, .activation, "
+                      ".shadow; T from the start of the program), or seed=N");
     command->add_option("--seed", a->seed, "of random inputs")->capture_default_str();
     command
         ->add_option("--firmware-budget", a->options.firmware_budget,
-                     "instructions of the RISC-V CPU after which the run fails")
-        ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}))
-        ->capture_default_str();
+                     "instructions of the RISC-V CPU after which the run fails [2*10^8, and 100 for "
+                     "each byte and 10^6 for each run of the job]")
+        ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
     command->add_flag("--verbose", a->verbose, "show what the firmware prints");
     command->callback(
         [&action, a, command] { action = [a, command] { return run_model(*command, *a); }; });

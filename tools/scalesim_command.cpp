@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/terminal.h"
 #include "compiler/import/tables/layers.h"
 #include "compiler/import/tables/scalesim.h"
 #include "cosim/rtl_mxu_engine.h"
@@ -92,25 +93,25 @@ uint32_t confirm(const ScalesimArguments& a, const workload::Workload& workload,
         once.repeat = 1;
         const uint64_t ours = workload::double_buffered_cycles(once, chip.mxu.rows, chip.mxu.cols);
         const uint64_t rtl = last_commit(once, array);
-        fmt::print("RTL {:<28.28} {:>12} edges, our count {:>12}: {}\n", layer.name, rtl, ours,
-                   rtl == ours ? "equal" : "DIFFERENT");
+        base::print("RTL {:<28.28} {:>12} edges, our count {:>12}: {}\n", layer.name, rtl, ours,
+                    rtl == ours ? "equal" : "DIFFERENT");
         report["rtl"].push_back({{"index", index}, {"rtl", rtl}, {"double_buffered", ours}});
         differ += rtl != ours;
     }
-    if (report["rtl"].empty()) fmt::print("RTL: no layer fits the accumulators as one block\n");
+    if (report["rtl"].empty()) base::print("RTL: no layer fits the accumulators as one block\n");
     return differ;
 }
 
 json count_layers(const workload::Workload& workload, const arch::ChipConfig& chip) {
     json layers = json::array();
-    fmt::print("{:<28} {:>34} {:>16} {:>16}\n", "layer", "rows x k x columns", "scalesim-ws",
-               "double-buffered");
+    base::print("{:<28} {:>34} {:>16} {:>16}\n", "layer", "rows x k x columns", "scalesim-ws",
+                "double-buffered");
     for (size_t i = 0; i < workload.layers.size(); ++i) {
         const Layer& layer = workload.layers[i];
         const uint64_t scalesim = workload::scalesim_ws_cycles(layer, chip.mxu.rows, chip.mxu.cols);
         const uint64_t ours = workload::double_buffered_cycles(layer, chip.mxu.rows, chip.mxu.cols);
-        fmt::print("{:<28.28} {:>34} {:>16} {:>16}\n", layer.name, size_text(layer), scalesim,
-                   ours);
+        base::print("{:<28.28} {:>34} {:>16} {:>16}\n", layer.name, size_text(layer), scalesim,
+                    ours);
         layers.push_back(layer_json(i, layer, scalesim));
         layers.back()["double_buffered_cycles"] = ours;
     }
@@ -142,7 +143,7 @@ int count(const ScalesimArguments& a, const workload::Workload& workload,
     report["double_buffered_cycles"] = ours;
     report["macs"] = macs;
     report["time_ns"] = static_cast<double>(scalesim) * 1e9 / static_cast<double>(chip.clock_hz);
-    fmt::print(
+    base::print(
         "\n{} on one {}x{} array of {}: {} cycles as SCALE-Sim counts (weight stationary, no "
         "stalls),\n  {} with double-buffered weights ({:.3f} times as fast)\n",
         workload.name, chip.mxu.rows, chip.mxu.cols, chip.name, scalesim, ours,

@@ -2,6 +2,8 @@
 // tandem verify: random command streams into the MAC array, RTL against model, row by row.
 #include <fmt/format.h>
 
+#include "base/process.h"
+#include "base/terminal.h"
 #include "jobs/verification.h"
 #include "run/report.h"
 #include "tools/chip_arguments.h"
@@ -23,8 +25,7 @@ struct VerifyArguments : ArrayArguments {
 std::string rerun(const VerifyArguments& a, uint64_t seed) {
     const auto array = a.chip.named() ? a.chip.to_string() + a.choice.to_string() : a.to_string();
     auto text = fmt::format("tandem verify{} --streams 1 --seed {}", array, seed);
-    if (!a.inject.empty()) text += fmt::format(" --inject '{}'", a.inject);
-    return text;
+    return text + inject_option(a.inject);
 }
 
 void print(const Divergence& d, const jobs::Verification& done, const engine::MxuShape& shape,
@@ -32,25 +33,26 @@ void print(const Divergence& d, const jobs::Verification& done, const engine::Mx
     const auto value = [&](int64_t sum) {
         return d.what == "value" ? cosim::sum_text(shape.dtype, sum) : std::to_string(sum);
     };
-    fmt::print("model and RTL part ({}) in the stream with seed {}:\n", d.what, done.seed);
-    fmt::print("  block {}, row {}, column {}: expected {}, RTL has {}; cycle: model {}, RTL {}\n",
-               d.block, d.row, d.col, value(d.expected), value(d.actual), d.cycle_tlm, d.cycle_rtl);
+    base::print("model and RTL part ({}) in the stream with seed {}:\n", d.what, done.seed);
+    base::print("  block {}, row {}, column {}: expected {}, RTL has {}; cycle: model {}, RTL {}\n",
+                d.block, d.row, d.col, value(d.expected), value(d.actual), d.cycle_tlm,
+                d.cycle_rtl);
     if (d.pe)
-        fmt::print(
+        base::print(
             "  first wrong: PE row {}, column {}, register {}, cycle {}: expected {}, has {}\n",
             d.pe->pe_row, d.pe->pe_col, cosim::to_string(d.pe->which), d.pe->cycle,
             cosim::register_text(shape.dtype, d.pe->which, d.pe->expected),
             cosim::register_text(shape.dtype, d.pe->which, d.pe->actual));
     else if (d.net)
-        fmt::print("  first wrong: {}\n", cosim::net_text(*d.net));
+        base::print("  first wrong: {}\n", cosim::net_text(*d.net));
     else if (!d.unit.empty())
-        fmt::print("  first wrong: unit {}\n", d.unit);
-    if (!d.note.empty()) fmt::print("  note: {}\n", d.note);
+        base::print("  first wrong: unit {}\n", d.unit);
+    if (!d.note.empty()) base::print("  note: {}\n", d.note);
     if (!d.wave.empty()) {
-        fmt::print("  wave: {} (cycles {} to {})\n", d.wave, d.wave_from, d.wave_to);
-        fmt::print("  look: gtkwave {}\n", done.gtkw);
+        base::print("  wave: {} (cycles {} to {})\n", d.wave, d.wave_from, d.wave_to);
+        if (!done.gtkw.empty()) base::print("  look: {}\n", base::quoted({"gtkwave", done.gtkw}));
     }
-    fmt::print("  again: {}\n", again);
+    base::print("  again: {}\n", again);
 }
 
 int verify(const VerifyArguments& a) {
@@ -64,15 +66,17 @@ int verify(const VerifyArguments& a) {
                                       .sets = a.chip.sets,
                                       .rerun = [&a](uint64_t seed) { return rerun(a, seed); }};
     const jobs::Verification done = jobs::verify_array(array, request);
-    if (done.injected) fmt::print("injected {}\n", done.injected->to_string());
-    if (done.divergence) print(*done.divergence, done, array.shape, rerun(a, done.seed));
+    if (done.injected) base::print("injected {}\n", done.injected->to_string());
+    if (done.divergence)
+        print(*done.divergence, done, array.shape, rerun(a, done.seed));
+    else
+        base::print(
+            "{}x{} {}: {} streams (seeds {} to {}), {} accumulator rows, every value and every "
+            "cycle equal\n",
+            array.shape.rows, array.shape.cols, to_string(array.shape.dtype), a.streams, a.seed,
+            a.seed + a.streams - 1, done.rows_compared);
     if (!a.json.empty()) run::write_report(a.json, jobs::verification_report(array, request, done));
     if (done.divergence) return kMismatch;
-    fmt::print(
-        "{}x{} {}: {} streams (seeds {} to {}), {} accumulator rows, every value and every cycle "
-        "equal\n",
-        array.shape.rows, array.shape.cols, to_string(array.shape.dtype), a.streams, a.seed,
-        a.seed + a.streams - 1, done.rows_compared);
     return kGood;
 }
 
@@ -90,9 +94,10 @@ void add_verify_command(CLI::App& app, Action& action) {
     command->add_option("--seed", a->seed, "of the first stream; the others count up")
         ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 62))
         ->capture_default_str();
-    command->add_option("--inject", a->inject,
-                        "flip a bit of the RTL in every stream: pe[R][C].psum:bitB@cycle=T "
-                        "(.weight, .activation, .shadow; form grid: .swap, .load), or seed=N");
+    add_inject_option(*command, a->inject,
+                      "flip a bit of the RTL in every stream: pe[R][C].psum:bitB@cycle=T "
+                      "(.weight, .activation, .shadow; form grid: .swap, .load; T from the start "
+                      "of the stream), or seed=N");
     command->add_option("--json", a->json, "write the report to this file");
     command->callback([&action, a] { action = [a] { return verify(*a); }; });
 }

@@ -7,7 +7,12 @@ namespace tandem::tools {
 void add_wave_options(CLI::App& command, run::WaveOptions& wave) {
     const CLI::Validator file(
         [](std::string& text) {
-            return text.empty() || text.ends_with(".gtkw")
+            if (text.ends_with(".vcd"))
+                return "expected the name of an FST (fst2vcd makes a VCD of it), found \"" + text +
+                       "\"";
+            // A save file names it in a line of its own.
+            const bool shows = text.find_first_of("\n\"") == std::string::npos;
+            return text.empty() || text.ends_with(".gtkw") || !shows
                        ? "expected the name of an FST, found \"" + text + "\""
                        : std::string{};
         },
@@ -18,13 +23,15 @@ void add_wave_options(CLI::App& command, run::WaveOptions& wave) {
         "write a waveform (FST) and a save file for GTKWave; backends rtl, tandem");
     path->check(file);
     command
-        .add_option("--wave-from", wave.from,
-                    "first cycle of it, counted since reset (default: the run's first)")
+        .add_option(
+            "--wave-from", wave.from,
+            "first cycle of it, counted from the start of the program (default: the run's first)")
         ->check(cycle)
         ->needs(path);
     command
-        .add_option("--wave-to", wave.to,
-                    "last cycle of it, counted since reset (default: the run's last)")
+        .add_option(
+            "--wave-to", wave.to,
+            "last cycle of it, counted from the start of the program (default: the run's last)")
         ->check(cycle)
         ->needs(path);
     command

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/file.h"
+#include "base/output_file.h"
 #include "compiler/graph/operators.h"
 #include "compiler/graph/text_format.h"
 
@@ -133,7 +134,7 @@ std::string to_text(const Graph& graph, DumpBytes bytes) {
 
 void write_graph(const std::filesystem::path& file, const Graph& graph, DumpBytes bytes) {
     const std::string text = to_text(graph, bytes);
-    base::write_file(file, {text.begin(), text.end()});
+    base::write_file(file, text);
 }
 
 Graph read_graph(const std::filesystem::path& file) {

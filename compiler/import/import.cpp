@@ -28,7 +28,8 @@ Graph application(File file, Options options) {
 }
 
 constexpr std::array<Source, 5> kSources = {
-    {{".tflite", false, [](File file, Options) { return import_tflite(file); }},
+    {{".tflite", false,
+      [](File file, Options options) { return import_tflite(file, options.note); }},
      {".tgraph", false, [](File file, Options) { return read_graph(file); }},
      {".csv", true,
       [](File file, Options options) {

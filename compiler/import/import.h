@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <string>
 
 #include "compiler/graph/graph.h"
 
@@ -15,6 +17,8 @@ struct ImportOptions {
     /// Type of the layers of lists (tables, applications), which have none of their own: what the
     /// chip's array computes in, kInt8 or kBf16.
     ElementType list_type = ElementType::kInt8;
+    /// Is told what a file says wrongly and has one meaning all the same; may be empty.
+    std::function<void(const std::string&)> note{};
 };
 
 /// By its extension: .tflite, .tgraph, .csv (table), .yaml (application). Verified; FLOAT32

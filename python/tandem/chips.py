@@ -13,7 +13,7 @@ def struct_of(name, sets):
     """`sets`: {"mxu.count": 2} or ["mxu.count=2"]."""
     if hasattr(sets, "items"):
         sets = [f"{key}={value}" for key, value in sets.items()]
-    lines = [line.encode() for line in sets or ()]
+    lines = [structs.encoded(line) for line in sets or ()]
     array = (ctypes.c_char_p * max(1, len(lines)))(*lines)
     return structs.Chip(name=None if name is None else os.fspath(name), sets=array,
                         set_count=len(lines))

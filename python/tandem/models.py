@@ -98,7 +98,7 @@ class Model:
 
     def compile(self, file):
         """Writes the program as a .tpu file."""
-        call("tandem_model_compile", self._pointer, os.fspath(file).encode())
+        call("tandem_model_compile", self._pointer, structs.encoded(os.fspath(file)))
 
 
 def load(file, chip=None, sets=None, **options):

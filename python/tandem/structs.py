@@ -4,11 +4,18 @@
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int64, c_uint64, c_void_p, sizeof
 
 
+def encoded(text):
+    """For C, where a NUL would end it; None stays."""
+    if text is not None and "\0" in text:
+        raise ValueError(f"embedded null character in {text!r}")
+    return None if text is None else text.encode()
+
+
 class Sized(Structure):
     """Sets `size`; text fields take str or None."""
 
     def __init__(self, **fields):
-        texts = {name: value.encode() if isinstance(value, str) else value
+        texts = {name: encoded(value) if isinstance(value, str) else value
                  for name, value in fields.items()}
         super().__init__(size=sizeof(type(self)), **texts)
 

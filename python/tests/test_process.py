@@ -171,6 +171,8 @@ class Mistakes(unittest.TestCase):
         for options, words in cases:
             with self.assertRaisesRegex(tandem.UserError, words, msg=str(options)):
                 model.run(**options)
+        with self.assertRaisesRegex(ValueError, "null character"):
+            tandem.load("net\0.tflite")
         with self.assertRaisesRegex(TypeError, "int8"):
             model.run(numpy.zeros((1, 64), numpy.float32))
         with self.assertRaisesRegex(ValueError, "1 arrays, found 2"):

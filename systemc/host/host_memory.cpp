@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "systemc/kernel/plain_access.h"
 
 namespace tandem::host {
@@ -21,9 +22,7 @@ std::span<uint8_t> map_pages(uint64_t bytes) {
     }
     void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (pages == MAP_FAILED) {
-        throw UserError("host memory: the system refuses " + std::to_string(bytes) + " bytes");
-    }
+    if (pages == MAP_FAILED) base::refuse_memory(bytes, "the host memory");
     return {static_cast<uint8_t*>(pages), bytes};
 }
 

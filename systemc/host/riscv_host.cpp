@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "firmware/include/tandem/platform.h"
 #include "systemc/host/elf_loader.h"
 
@@ -41,7 +42,11 @@ void require(uc_err error, const std::string& what) {
     }
 }
 
+/// Of its translations, and some more. Where it does not get them it ends the process.
+constexpr uint64_t kEmulatorBytes = (uint64_t{1} << 30) + (64 << 20);
+
 uc_engine* open_engine() {
+    base::require_memory(kEmulatorBytes, "the RISC-V CPU, which --host native does without");
     uc_engine* engine = nullptr;
     require(uc_open(UC_ARCH_RISCV, UC_MODE_RISCV32, &engine), "cannot create a CPU");
     return engine;

@@ -22,6 +22,8 @@ namespace tandem::sim {
 class ChipObserver {
   public:
     virtual ~ChipObserver() = default;
+    /// The core begins with a program; `start` is its first cycle.
+    virtual void on_program(Cycle /*start*/) {}
     /// Instruction `index` has its flags and begins in `unit` at cycle `start`.
     virtual void on_start(isa::Unit, uint32_t /*index*/, Cycle /*start*/) {}
     /// Instruction `index` ran in `unit` from cycle `start` to `end` (exclusive). For matmul
@@ -69,6 +71,9 @@ class ChipServices {
     }
 
     void set_observer(ChipObserver* observer) { observer_ = observer; }
+    void program_started(Cycle start) {
+        if (observer_ != nullptr) observer_->on_program(start);
+    }
     void started(isa::Unit unit, uint32_t index, Cycle start) {
         if (observer_ != nullptr) observer_->on_start(unit, index, start);
     }

@@ -6,8 +6,9 @@
 #include <sys/mman.h>
 
 #include <cstdint>
-#include <new>
 #include <span>
+
+#include "base/memory.h"
 
 namespace tandem::sim {
 
@@ -16,7 +17,7 @@ class ByteStore {
     explicit ByteStore(uint64_t bytes) : bytes_(bytes) {
         void* at = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (at == MAP_FAILED) throw std::bad_alloc();
+        if (at == MAP_FAILED) base::refuse_memory(bytes_, "a memory of the chip");
         data_ = static_cast<uint8_t*>(at);
     }
     ~ByteStore() { munmap(data_, bytes_); }

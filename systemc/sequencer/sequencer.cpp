@@ -55,6 +55,7 @@ std::optional<ProgramError> Sequencer::run(const ProgramRequest& request) {
     const Clock& clock = services_.clock();
     clock.wait_until(now());
     const Cycle start = now();
+    services_.program_started(start);
     program_ = request;
     pc_ = 0;
     scalar_.fill(0);

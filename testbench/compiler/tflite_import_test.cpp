@@ -62,6 +62,32 @@ TEST(TfliteImport, ReadsAProductOfTwoActivations) {
               std::string::npos);
 }
 
+/// As converters have written it: the bias with the quantized dimension of its weights.
+TEST(TfliteImport, TakesADimensionThatCanOnlyMeanOne) {
+    TinyModel model;
+    for (const size_t tensor : {1, 2}) {
+        auto& quantization = *model.tensor(tensor).quantization;
+        quantization.scale.assign(3, quantization.scale[0]);
+        quantization.zero_point.assign(3, 0);
+    }
+    const auto good = import_tflite_bytes(model.bytes(), "tiny.tflite");
+    model.tensor(2).quantization->quantized_dimension = 3;
+    std::vector<std::string> notes;
+    const auto graph = import_tflite_bytes(model.bytes(), "tiny.tflite",
+                                           [&](const std::string& note) { notes.push_back(note); });
+    EXPECT_EQ(graph.tensors[2].quantization.axis, good.tensors[2].quantization.axis);
+    EXPECT_EQ(graph.tensors[2].quantization.scales, good.tensors[2].quantization.scales);
+    EXPECT_EQ(notes, std::vector<std::string>{
+                         "tiny.tflite: tensor 2 'bias': quantized dimension 3 of 1: taken as 0, "
+                         "which has 3 elements"});
+    model.tensor(2).quantization->quantized_dimension = -1;
+    EXPECT_EQ(error_of(model.bytes()), "no error");
+    // Of a single scale it means nothing.
+    TinyModel one;
+    one.tensor(2).quantization->quantized_dimension = 3;
+    EXPECT_EQ(error_of(one.bytes()), "no error");
+}
+
 TEST(TfliteImport, MakesPaddingExplicit) {
     const auto padding_of = [](const TinyModel& model) {
         const auto graph = import_tflite_bytes(model.bytes(), "tiny.tflite");

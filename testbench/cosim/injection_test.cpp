@@ -31,6 +31,18 @@ TEST(InjectionParse, GivesBackItsOwnText) {
         EXPECT_EQ(parse_injection(text, kShape).to_string(), text);
 }
 
+TEST(InjectionParse, OfAnyLengthIsRefusedAndShortened) {
+    for (const std::string& text :
+         {"pe[0][0]." + std::string(1'000'000, 'a') + ":bit0@cycle=1", std::string(1'000'000, '['),
+          "pe[" + std::string(1'000'000, '1')})
+        try {
+            parse_injection(text, kShape);
+            FAIL() << "expected a UserError, found none";
+        } catch (const UserError& error) {
+            EXPECT_LT(std::string(error.what()).size(), 400u);
+        }
+}
+
 struct Bad {
     const char* text;
     const char* told;
@@ -51,7 +63,10 @@ TEST_P(InjectionRejects, AndNamesThePart) {
 INSTANTIATE_TEST_SUITE_P(
     Texts, InjectionRejects,
     testing::Values(
-        Bad{"", "form"}, Bad{"pe", "form"}, Bad{"pe[0][0].psum:bit0", "form"},
+        Bad{"",
+            "form: expected pe[R][C].psum:bitB@cycle=T (or .weight, .activation, .shadow, .swap, "
+            ".load), or seed=N, found nothing"},
+        Bad{"pe", "form"}, Bad{"pe[0][0].psum:bit0", "form"},
         Bad{"pe[0][0].psum:bit0@cycle=", "form"}, Bad{"pe[-1][0].psum:bit0@cycle=1", "form"},
         Bad{"pe[0].psum:bit0@cycle=1", "form"}, Bad{" pe[0][0].psum:bit0@cycle=1", "form"},
         Bad{"pe[0][0].psum:bit0@cycle=1 ", "form"},

@@ -54,11 +54,14 @@ class CommandLineTest : public ::testing::Test {
     /// `arguments` as in a shell; reads the JSON report where --json was given by
     /// run_with_report().
     CommandResult run(const std::string& arguments) const {
+        return shell('\'' + environment("TANDEM_BINARY") + "' " + arguments);
+    }
+    /// Any command; "$TANDEM_BINARY" is ours.
+    CommandResult shell(const std::string& command) const {
         const auto log = folder_ / "log.txt";
-        const std::string command = "cd '" + folder_.string() + "' && '" +
-                                    environment("TANDEM_BINARY") + "' " + arguments + " > '" +
-                                    log.string() + "' 2>&1";
-        const int status = std::system(command.c_str());
+        const int status = std::system(
+            ("cd '" + folder_.string() + "' && { " + command + "\n} > '" + log.string() + "' 2>&1")
+                .c_str());
         CommandResult result;
         if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
         result.output = read_text(log);

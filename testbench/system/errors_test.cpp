@@ -177,6 +177,32 @@ TEST_F(ErrorsTest, AnInjectionThatNamesNoRegister) {
         {"--inject", "--backend rtl or tandem"});
 }
 
+TEST_F(ErrorsTest, AWrongWordIsNamedWithTheNearestRightOne) {
+    expect_mistake("foo", {"tandem: unknown subcommand foo"});
+    expect_mistake("rnu x", {"unknown subcommand rnu (nearest: run)"});
+    expect_mistake("rtl bulid", {"tandem rtl: unknown subcommand bulid (nearest: build)"});
+    expect_mistake("--versio", {"tandem: unknown option --versio (nearest: --version)"});
+    expect_mistake("run --bogus", {"tandem run: unknown option --bogus"});
+    expect_mistake("run --backnd tlm",
+                   {"tandem run: unknown option --backnd (nearest: --backend)"});
+    expect_mistake("gemm 1 2 3 --backnd tlm", {"tandem gemm: unknown option --backnd"});
+    expect_mistake("gemm 1 2 3 --sede=1", {"--sede=1 (nearest: --seed)"});
+    expect_mistake("gemm 1 2 3 4", {"tandem gemm: unexpected word 4"});
+    expect_mistake(
+        "run x --backend tandm",
+        {"--backend: expected one of tlm, rtl, tandem, found \"tandm\" (nearest: tandem)"});
+    expect_mistake("run x --plan ruls", {"--plan", "\"ruls\" (nearest: rules)"});
+    expect_mistake("run " + model() + " --chip tpu_v7", {"found tpu_v7 (nearest: tpu_v1)"});
+    expect_mistake("run", {"tandem run: MODEL is required", "tandem run --help"});
+}
+
+TEST_F(ErrorsTest, AModelOfAnotherKindIsToldTheWay) {
+    expect_mistake("run x.onnx", {"x.onnx", "onnx2tf", "int8"});
+    expect_mistake("run x.keras", {"x.keras", "TFLiteConverter"});
+    expect_mistake("run x.pt", {"x.pt", "ai-edge-torch"});
+    expect_mistake("run x.xyz", {"x.xyz", "found \".xyz\""});
+}
+
 TEST_F(ErrorsTest, WrongUsage) {
     expect_mistake("", {});
     expect_mistake("fly", {});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/import/tflite/tflite_import.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -48,7 +50,8 @@ std::optional<ElementType> element_type(tflite::TensorType type) {
 /// One file on its way into a Graph.
 class Importer {
   public:
-    Importer(const tflite::Model& model, const std::string& origin) : model_(model) {
+    Importer(const tflite::Model& model, const std::string& origin, const ImportNote& note)
+        : model_(model), note_(note) {
         graph_.file = origin;
         graph_.name = std::filesystem::path(origin).stem().string();
     }
@@ -144,6 +147,26 @@ class Importer {
         }
     }
 
+    /// Of a tensor with several scales. Some converters write that of the weights to the bias,
+    /// which has one dimension: as long as a single one has so many elements, that one is meant.
+    uint32_t quantized_dimension(const tflite::QuantizationParameters& source, const Shape& shape,
+                                 const std::string& where) const {
+        const int32_t axis = source.quantized_dimension();
+        if (axis >= 0 && static_cast<size_t>(axis) < shape.size())
+            return static_cast<uint32_t>(axis);
+        const auto scales = static_cast<int64_t>(source.scale()->size());
+        const auto meant = std::ranges::find(shape, scales);
+        if (std::ranges::count(shape, scales) != 1)
+            fail(where + ": quantized dimension", "less than " + std::to_string(shape.size()),
+                 std::to_string(axis));
+        const auto index = static_cast<uint32_t>(meant - shape.begin());
+        if (note_)
+            note_(fmt::format(
+                "{}: {}: quantized dimension {} of {}: taken as {}, which has {} elements",
+                graph_.file, where, axis, shape.size(), index, scales));
+        return index;
+    }
+
     Quantization import_quantization(const tflite::QuantizationParameters* source,
                                      const Shape& shape, const std::string& where) const {
         Quantization result;
@@ -155,16 +178,13 @@ class Importer {
         if (zero_count != scales->size())
             fail(where + ": zero points", std::to_string(scales->size()) + " (one per scale)",
                  std::to_string(zero_count));
-        const int32_t axis = source->quantized_dimension();
         if (scales->size() > 1) {
-            if (axis < 0 || static_cast<size_t>(axis) >= shape.size())
-                fail(where + ": quantized dimension", "less than " + std::to_string(shape.size()),
-                     std::to_string(axis));
-            const auto extent = static_cast<size_t>(shape[static_cast<size_t>(axis)]);
+            const uint32_t axis = quantized_dimension(*source, shape, where);
+            const auto extent = static_cast<size_t>(shape[axis]);
             if (scales->size() != extent)
                 fail(where + ": scales", "1 or " + std::to_string(extent),
                      std::to_string(scales->size()));
-            result.axis = static_cast<uint32_t>(axis);
+            result.axis = axis;
         }
         result.scales.assign(scales->begin(), scales->end());
         for (size_t i = 0; i < zero_count; ++i) {
@@ -246,12 +266,14 @@ class Importer {
     }
 
     const tflite::Model& model_;
+    const ImportNote& note_;
     Graph graph_;
 };
 
 }  // namespace
 
-Graph import_tflite_bytes(const std::vector<uint8_t>& bytes, const std::string& origin) {
+Graph import_tflite_bytes(const std::vector<uint8_t>& bytes, const std::string& origin,
+                          const ImportNote& note) {
     if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
         throw UserError(origin, "file", "less than 2 GiB", std::to_string(bytes.size()) + " bytes");
     if (bytes.size() < 8 || !tflite::ModelBufferHasIdentifier(bytes.data()))
@@ -262,11 +284,11 @@ Graph import_tflite_bytes(const std::vector<uint8_t>& bytes, const std::string& 
     if (!tflite::VerifyModelBuffer(verifier))
         throw UserError(origin, "file", "an intact TensorFlow Lite model",
                         "offsets that leave the file or overlap (truncated or corrupt)");
-    return Importer(*tflite::GetModel(bytes.data()), origin).run();
+    return Importer(*tflite::GetModel(bytes.data()), origin, note).run();
 }
 
-Graph import_tflite(const std::filesystem::path& file) {
-    return import_tflite_bytes(base::read_file(file), file.string());
+Graph import_tflite(const std::filesystem::path& file, const ImportNote& note) {
+    return import_tflite_bytes(base::read_file(file), file.string(), note);
 }
 
 }  // namespace tandem::compiler

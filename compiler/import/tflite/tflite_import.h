@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,12 +13,16 @@
 
 namespace tandem::compiler {
 
+/// ImportOptions::note.
+using ImportNote = std::function<void(const std::string&)>;
+
 /// Reads, checks and validates a model. Throws UserError, naming file, operator or tensor, expected
 /// and found, for a file that cannot be read, is malformed in any way, or uses what Tandem does not
 /// run (another operator, another type, several subgraphs).
-Graph import_tflite(const std::filesystem::path& file);
+Graph import_tflite(const std::filesystem::path& file, const ImportNote& note = {});
 
 /// The same from bytes; `origin` names them in messages.
-Graph import_tflite_bytes(const std::vector<uint8_t>& bytes, const std::string& origin);
+Graph import_tflite_bytes(const std::vector<uint8_t>& bytes, const std::string& origin,
+                          const ImportNote& note = {});
 
 }  // namespace tandem::compiler

@@ -13,7 +13,7 @@
 #include <random>
 
 #include "base/error.h"
-#include "base/file.h"
+#include "base/output_file.h"
 #include "firmware/include/tandem/platform.h"
 #include "systemc/host/elf_loader.h"
 #include "systemc/host/host_bus.h"
