@@ -3,15 +3,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "base/terminal.h"
 
@@ -21,20 +24,35 @@ namespace tandem::base {
 namespace {
 
 /// 0, or an error number.
-int spawn(const Command& command, posix_spawn_file_actions_t& actions, pid_t& child) {
+int spawn(const Command& command, posix_spawn_file_actions_t& actions,
+          const posix_spawnattr_t* attributes, pid_t& child) {
     std::vector<char*> argv;
     for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
     argv.push_back(nullptr);
-    const int error = posix_spawnp(&child, argv[0], &actions, nullptr, argv.data(), environ);
+    const int error = posix_spawnp(&child, argv[0], &actions, attributes, argv.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     return error;
+}
+
+int exit_status(int status) {
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 int wait_for(pid_t child) {
     int status = 0;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return kNotStarted;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return exit_status(status);
+}
+
+/// Nothing: it goes on.
+std::optional<int> wait_until(pid_t child, std::chrono::steady_clock::time_point end) {
+    for (;;) {
+        int status = 0;
+        if (waitpid(child, &status, WNOHANG) == child) return exit_status(status);
+        if (std::chrono::steady_clock::now() >= end) return std::nullopt;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
 }
 
 }  // namespace
@@ -48,34 +66,51 @@ int run(const Command& command, const std::filesystem::path& directory,
     posix_spawn_file_actions_adddup2(&actions, 1, 2);
     if (!directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
     pid_t child = 0;
-    if (const int error = spawn(command, actions, child); error != 0) {
+    if (const int error = spawn(command, actions, nullptr, child); error != 0) {
         std::ofstream(log, std::ios::app) << command[0] << ": " << std::strerror(error) << '\n';
         return kNotStarted;
     }
     return wait_for(child);
 }
 
-std::string output_of(const Command& command) {
+std::optional<std::string> output_of(const Command& command, std::chrono::milliseconds limit) {
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + limit;
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return {};
+    if (::pipe2(ends, O_CLOEXEC) != 0) return "";
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+    posix_spawnattr_t attributes;  // a process group, so that all of it can be killed
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     pid_t child = 0;
-    const int error = spawn(command, actions, child);
+    const int error = spawn(command, actions, &attributes, child);
+    posix_spawnattr_destroy(&attributes);
     ::close(ends[1]);
     std::string text;
-    if (error == 0) {
+    bool late = false;
+    while (error == 0) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+        pollfd wait = {ends[0], POLLIN, 0};
+        late = left.count() <= 0;
+        if (late) break;
+        if (::poll(&wait, 1, static_cast<int>(left.count())) <= 0) continue;
         char buffer[4096];
-        for (;;) {
-            const ssize_t bytes = ::read(ends[0], buffer, sizeof buffer);
-            if (bytes > 0) text.append(buffer, static_cast<size_t>(bytes));
-            if (bytes == 0 || (bytes < 0 && errno != EINTR)) break;
-        }
+        const ssize_t bytes = ::read(ends[0], buffer, sizeof buffer);
+        if (bytes > 0) text.append(buffer, static_cast<size_t>(bytes));
+        if (bytes == 0 || (bytes < 0 && errno != EINTR)) break;
     }
     ::close(ends[0]);
-    return error == 0 && wait_for(child) == 0 ? text : std::string{};
+    if (error != 0) return "";
+    const auto status = late ? std::nullopt : wait_until(child, end);
+    if (!status) {
+        ::kill(-child, SIGKILL);
+        wait_for(child);
+        return std::nullopt;
+    }
+    return *status == 0 ? text : std::string{};
 }
 
 std::string shell_word(const std::string& text) {
@@ -104,12 +139,13 @@ std::string quoted(const Command& command) {
     return line;
 }
 
-bool in_path(const std::string& program) {
+std::optional<std::filesystem::path> in_path(const std::string& program) {
     const char* const path = std::getenv("PATH");
     std::istringstream folders(path != nullptr ? path : "");
     for (std::string folder; std::getline(folders, folder, ':');)
-        if (::access((folder + '/' + program).c_str(), X_OK) == 0) return true;
-    return false;
+        if (const auto file = folder + '/' + program; ::access(file.c_str(), X_OK) == 0)
+            return file;
+    return std::nullopt;
 }
 
 }  // namespace tandem::base

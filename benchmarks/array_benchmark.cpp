@@ -19,6 +19,7 @@
 
 #include "base/error.h"
 #include "cosim/array_builder.h"
+#include "cosim/array_library.h"
 #include "run/paths.h"
 
 namespace {

@@ -1,18 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface between one Verilated MAC array (a shared object) and the co-simulation.
-// A plain C ABI keeps Verilator's headers out of every other translation unit, so that arrays of
-// different sizes and makes can live in one process and be built on demand.
-#pragma once
+// The C interface of one Verilated MAC array, a shared object: C99 or C++. Tandem's co-simulation
+// uses it, and so can any other program (tandem rtl export --as c).
+//
+// A plain C ABI keeps Verilator's headers out of every other translation unit. All arrays export
+// the same names: one can be linked; several in one process are loaded with dlopen(RTLD_LOCAL).
+//
+//   create -> reset -> step, step, ... -> destroy        one step is one rising edge of the clock
+//
+// Calls for one array, and those of several arrays of one library, belong to one thread at a time.
+// None exits or throws; a step allocates nothing. What an array points to belongs to it, and is
+// good until the next call for it, unless the structure says otherwise.
+#ifndef TANDEM_ARRAY_ABI_H
+#define TANDEM_ARRAY_ABI_H
 
-#include <cstddef>
-#include <cstdint>
+#include <stddef.h>
+#include <stdint.h>
 
+#ifdef __cplusplus
 extern "C" {
+#endif
 
+/// Raised whenever a structure or the meaning of a call changes: a program compares it with
+/// tandem_array_info()->abi_version before it calls anything else.
 #define TANDEM_ARRAY_ABI_VERSION 3u
 
 /// What the shared object contains. Strings live as long as the object is loaded.
-struct TandemArrayInfo {
+typedef struct TandemArrayInfo {
     uint32_t abi_version;
     uint32_t rows;
     uint32_t cols;
@@ -26,13 +39,13 @@ struct TandemArrayInfo {
     uint32_t element_bytes;  ///< of activation, weight, shadow
     uint32_t psum_bytes;
     uint32_t tag_bytes;  ///< of swap, load
-};
+} TandemArrayInfo;
 
 /// One clock edge at the ports. Inputs are applied before the edge; `*_ready` are sampled just
 /// before it (a beat is accepted when valid and ready meet); the rest are registered outputs as
 /// they stand after it. See rtl/README.md for the port contract. An element is 1 byte (int8) or 2
 /// (bf16) wide.
-struct TandemArrayPorts {
+typedef struct TandemArrayPorts {
     // inputs
     const void* wgt_data;  ///< cols elements; read only while wgt_valid
     const void* act_data;  ///< rows elements; read only while act_valid
@@ -55,58 +68,65 @@ struct TandemArrayPorts {
     const void* cmt_data;  ///< cols x 4 bytes, the row as written; valid until the next step
     const void* res_data;  ///< cols x 4 bytes
     const char* failure;   ///< "file:line" of an assertion that failed at this edge, or null
-};
+} TandemArrayPorts;
 
 /// The registers of one PE, readable and writable in place between two steps; their widths are in
 /// TandemArrayInfo. Null: this PE has no such register (Pipeline > 1), or the array does not show
 /// it.
-struct TandemPeRegisters {
+typedef struct TandemPeRegisters {
     void* activation;
     void* weight;
     void* shadow;
     void* psum;
     void* swap;  ///< tag that travels with the activation
     void* load;  ///< tag that travels with the weight beat
-};
+} TandemPeRegisters;
 
 /// A net between the units of the array, under its name in the RTL (contract in rtl/README.md).
 /// `data` holds it as it stood before the last edge, while the array is watched: little-endian,
 /// (bits + 7) / 8 bytes rounded up to a multiple of 4.
-struct TandemTap {
+typedef struct TandemTap {
     const char* name;
     const void* data;
     uint32_t bits;
-};
+} TandemTap;
 
 /// A signal of the model that is recorded in the same waveform as the RTL. `data` is read at every
 /// recorded edge and must stay valid until the trace is closed.
-struct TandemProbe {
+typedef struct TandemProbe {
     const char* scope;  ///< dot separated, e.g. "model.mxu"
     const char* name;
     const void* data;  ///< little-endian, (bits + 7) / 8 bytes rounded up to a multiple of 4
     uint32_t bits;
-};
+} TandemProbe;
 
 typedef struct TandemArray TandemArray;
 
-const TandemArrayInfo* tandem_array_info();
-TandemArray* tandem_array_create();
-void tandem_array_destroy(TandemArray*);
+const TandemArrayInfo* tandem_array_info(void);
+/// A new array, to be reset before its first step.
+TandemArray* tandem_array_create(void);
+void tandem_array_destroy(TandemArray* array);
 /// Holds reset low for two edges and releases it; afterwards the next step is edge 0.
-void tandem_array_reset(TandemArray*);
-void tandem_array_step(TandemArray*, TandemArrayPorts*);
+void tandem_array_reset(TandemArray* array);
+/// One rising edge, with the inputs of `ports`; fills in its outputs.
+void tandem_array_step(TandemArray* array, TandemArrayPorts* ports);
 /// The places of the registers stay the same as long as the array lives.
-void tandem_array_pe(TandemArray*, uint32_t row, uint32_t col, TandemPeRegisters*);
+void tandem_array_pe(TandemArray* array, uint32_t row, uint32_t col, TandemPeRegisters*);
 /// After a register was written from outside: combinational logic behind it takes the new value.
-void tandem_array_settle(TandemArray*);
+void tandem_array_settle(TandemArray* array);
 /// The nets that this array shows; returns their number (0: none). Names and places stay the same
 /// as long as the array lives.
-size_t tandem_array_taps(TandemArray*, const TandemTap** first);
+size_t tandem_array_taps(TandemArray* array, const TandemTap** first);
 /// Taps follow the array while watching is on; off after creation.
-void tandem_array_watch(TandemArray*, int on);
+void tandem_array_watch(TandemArray* array, int on);
 /// Starts an FST at the current edge; edges are `period_fs` apart and edge number `edge` stands at
 /// edge * period_fs. Returns 0, or -1 when the file cannot be written.
-int tandem_array_trace_open(TandemArray*, const char* path, uint64_t edge, uint64_t period_fs,
+int tandem_array_trace_open(TandemArray* array, const char* path, uint64_t edge, uint64_t period_fs,
                             const TandemProbe* probes, size_t probe_count);
-void tandem_array_trace_close(TandemArray*);
+void tandem_array_trace_close(TandemArray* array);
+
+#ifdef __cplusplus
 }
+#endif
+
+#endif  // TANDEM_ARRAY_ABI_H

@@ -5,7 +5,6 @@
 //   TANDEM_ARRAY_DTYPE, TANDEM_ARRAY_BUILD_KEY               string literals
 //   array_places.h (array_view.cpp)                          where its registers and nets stand
 // A step is two evaluations (falling edge with the new inputs, rising edge) and allocates nothing.
-#include <sys/stat.h>
 #include <unistd.h>
 #include <verilated.h>
 #include <verilated_cov.h>
@@ -25,6 +24,7 @@
 #include "Varray___024root.h"
 #include "array_abi.h"
 #include "array_places.h"
+#include "array_trace.h"
 
 // The evaluation itself, as Varray::eval() calls it, and that of all combinational logic.
 void Varray___024root___eval(Varray___024root* root);
@@ -59,90 +59,10 @@ constexpr TandemArrayInfo kInfo = {
     array_view::kTagBytes,
 };
 
-/// One declared probe: the trace compares `data` with what it recorded last.
-struct Probe {
-    std::string scope;  // components followed by a blank, as the trace writer wants them
-    std::string name;
-    const void* data;
-    uint32_t bits;
-    uint32_t code;  // position in the trace writer's store of old values
-
-    uint32_t words() const { return (bits + 31) / 32; }
-};
-
-std::string trace_scope(const char* dotted) {
-    std::string scope;
-    bool inside = false;
-    for (const char* at = dotted;; ++at) {
-        const bool ends = *at == '.' || *at == '\0';
-        if (!ends) {
-            scope += *at == ' ' ? '_' : *at;
-            inside = true;
-        } else if (inside) {
-            scope += static_cast<char>(0x80 + VLT_TRACE_SCOPE_MODULE);
-            scope += ' ';
-            inside = false;
-        }
-        if (*at == '\0') return scope;
-    }
-}
-
 // A trace goes to the file block by block. Short ones, so that its size can be watched: this many
 // edges at which the array works, fewer in a large array, or so many edges of any kind.
 constexpr uint32_t kBusyEdgesPerBlock = std::clamp(65536u / (kRows * kCols), 64u, 1024u);
 constexpr uint32_t kEdgesPerBlock = 16384;
-/// The trace writer maps what it has written of the names; a page that found no room on the disk
-/// would end the process.
-constexpr size_t kRoomForNames = 4u << 20;
-
-bool has_room(std::FILE* file) {
-    if (file == nullptr) return false;
-    static const char kZeros[1 << 16] = {};
-    bool good = true;
-    for (size_t done = 0; good && done < kRoomForNames; done += sizeof kZeros)
-        good = std::fwrite(kZeros, sizeof kZeros, 1, file) == 1;
-    return std::fclose(file) == 0 && good;
-}
-
-/// The writer removes what stands there first: a device, for one, must not be lost.
-bool trace_fits(const char* path) {
-    struct stat status {};
-    if (::stat(path, &status) == 0 && !S_ISREG(status.st_mode)) return false;
-    const bool fits = has_room(std::fopen(path, "wb"));
-    std::remove(path);
-    return fits && has_room(std::tmpfile());
-}
-
-template <bool kFull>
-void record(const Probe& probe, VerilatedFst::Buffer* buffer) {
-    uint32_t* const old = buffer->oldp(probe.code);
-    if (probe.bits > 64) {
-        const auto* const words = static_cast<const WData*>(probe.data);
-        if constexpr (kFull) {
-            buffer->fullWData(old, words, static_cast<int>(probe.bits));
-        } else {
-            buffer->chgWData(old, words, static_cast<int>(probe.bits));
-        }
-        return;
-    }
-    uint64_t value = 0;
-    std::memcpy(&value, probe.data, probe.words() * 4);
-    if (probe.bits < 64) value &= (uint64_t{1} << probe.bits) - 1;
-    const int bits = static_cast<int>(probe.bits);
-    if (probe.bits > 32) {
-        if constexpr (kFull) {
-            buffer->fullQData(old, value, bits);
-        } else {
-            buffer->chgQData(old, value, bits);
-        }
-    } else {
-        if constexpr (kFull) {
-            buffer->fullIData(old, static_cast<IData>(value), bits);
-        } else {
-            buffer->chgIData(old, static_cast<IData>(value), bits);
-        }
-    }
-}
 
 }  // namespace
 
@@ -188,7 +108,7 @@ struct TandemArray {
     Varray model{&context, "rtl"};
     uint64_t edge = 0;  // number of the next rising edge
     uint64_t period_fs = kDefaultPeriodFs;
-    std::vector<Probe> probes;
+    Probes probes;
     std::unique_ptr<VerilatedFstC> trace;
     uint32_t busy_edges = 0, edges_in_block = 0;  // of the trace, not on the disk yet
     bool fell = true;  // the falling edge before the next rising one is on the time axis
@@ -322,32 +242,6 @@ struct TandemArray {
         trace.reset();
         probes.clear();
     }
-
-    static void declare_probes(void* self, VerilatedFst* fst, uint32_t code) {
-        for (Probe& probe : static_cast<TandemArray*>(self)->probes) {
-            probe.code = code;
-            code += probe.words();
-            fst->pushNamePrefix(probe.scope);
-            if (probe.bits == 1) {
-                fst->declBit(probe.code, probe.name.c_str(), -1, FST_VD_IMPLICIT, FST_VT_VCD_WIRE,
-                             false, -1);
-            } else {
-                fst->declBus(probe.code, probe.name.c_str(), -1, FST_VD_IMPLICIT, FST_VT_VCD_WIRE,
-                             false, -1, static_cast<int>(probe.bits) - 1, 0);
-            }
-            fst->popNamePrefix();
-        }
-    }
-
-    static void record_all(void* self, VerilatedFst::Buffer* buffer) {
-        for (const Probe& probe : static_cast<TandemArray*>(self)->probes)
-            record<true>(probe, buffer);
-    }
-
-    static void record_changes(void* self, VerilatedFst::Buffer* buffer) {
-        for (const Probe& probe : static_cast<TandemArray*>(self)->probes)
-            record<false>(probe, buffer);
-    }
 };
 
 extern "C" {
@@ -446,17 +340,7 @@ int tandem_array_trace_open(TandemArray* array, const char* path, uint64_t edge,
     if (!kWaves || period_fs < 2) return -1;
     if (!trace_fits(path)) return -1;
 
-    for (size_t i = 0; i < probe_count; ++i) {
-        if (probes[i].bits == 0) continue;
-        std::string name = probes[i].name;
-        std::replace(name.begin(), name.end(), ' ', '_');
-        array->probes.push_back(
-            {trace_scope(probes[i].scope), std::move(name), probes[i].data, probes[i].bits, 0});
-    }
-    // Probes of one scope stand together, so that the file opens the scope once.
-    std::stable_sort(array->probes.begin(), array->probes.end(),
-                     [](const Probe& a, const Probe& b) { return a.scope < b.scope; });
-
+    array->probes.declare(probes, probe_count);
     array->edge = edge;
     array->period_fs = period_fs;
     array->fell = false;
@@ -468,12 +352,7 @@ int tandem_array_trace_open(TandemArray* array, const char* path, uint64_t edge,
 #ifndef TANDEM_ARRAY_NO_WAVES
     array->model.trace(array->trace.get(), 99);
 #endif
-    VerilatedFst* const fst = array->trace->spTrace();
-    if (!array->probes.empty()) {
-        fst->addInitCb(&TandemArray::declare_probes, array);
-        fst->addFullCb(&TandemArray::record_all, array);
-        fst->addChgCb(&TandemArray::record_changes, array);
-    }
+    array->probes.attach(array->trace->spTrace());
     array->trace->open(path);
     if (!array->trace->isOpen()) {
         array->close_trace();

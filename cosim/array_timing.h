@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "arch/dtype.h"
-#include "cosim/array_builder.h"
+#include "cosim/array_library.h"
 #include "engine/mxu_engine.h"
 
 namespace tandem::cosim {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "cosim/array_builder.h"
+#include "cosim/array_spec.h"
 #include "cosim/generated_model.h"
 
 namespace tandem::cosim {

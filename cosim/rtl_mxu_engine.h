@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cosim/array_abi.h"
-#include "cosim/array_builder.h"
+#include "cosim/array_library.h"
 #include "cosim/injection.h"
 #include "engine/mxu_engine.h"
 

@@ -54,13 +54,23 @@ std::string with_environment(std::string_view word) {
     return text;
 }
 
+struct Word {
+    std::string text;
+    size_t line;
+};
+
 /// Words of a file list, without its comments.
-std::vector<std::string> words_of(const std::string& text) {
-    std::vector<std::string> words;
+std::vector<Word> words_of(const std::string& text) {
+    std::vector<Word> words;
     std::string word;
-    const auto close = [&] {
-        if (!word.empty()) words.push_back(with_environment(word));
+    size_t line = 1, counted = 0;  // lines before `counted`
+    const auto close = [&](size_t end) {
+        end = std::min(end, text.size());
+        if (!word.empty()) words.push_back({with_environment(word), line});
         word.clear();
+        line += static_cast<size_t>(std::count(text.begin() + static_cast<ptrdiff_t>(counted),
+                                               text.begin() + static_cast<ptrdiff_t>(end), '\n'));
+        counted = end;
     };
     for (size_t at = 0; at < text.size(); ++at) {
         const bool line_comment =
@@ -74,11 +84,19 @@ std::vector<std::string> words_of(const std::string& text) {
             if (text[at] != '"') word += text[at];
             continue;
         }
-        close();
         if (at == text.npos) break;
+        close(at + 1);
     }
-    close();
+    close(text.size());
     return words;
+}
+
+/// What says nothing about files: macros, language, warnings. Anything else is an option of the
+/// tool, which is the builder's to choose: where results go, say, or what is run.
+bool has_no_file(const std::string& word) {
+    return word == "-sv" || word.starts_with("+define+") || word.starts_with("-D") ||
+           word.starts_with("-U") || word.starts_with("+libext+") || word.starts_with("-Wno-") ||
+           word.starts_with("-Wwarn-");
 }
 
 bool looks_like_source(const fs::path& file) {
@@ -102,8 +120,14 @@ void RtlSources::read_list(const fs::path& list, const fs::path& base) {
     if (!text || !files_.insert(resolved(list)).second) return;
     const auto words = words_of(*text);
     for (size_t i = 0; i < words.size(); ++i) {
-        const std::string& word = words[i];
-        const auto next = [&]() -> std::string { return i + 1 < words.size() ? words[++i] : ""; };
+        const std::string& word = words[i].text;
+        const auto mistake = [&, line = words[i].line](const std::string& expected) {
+            return UserError(list.string(), "line " + std::to_string(line), expected, word);
+        };
+        const auto next = [&]() -> std::string {
+            if (i + 1 == words.size()) throw mistake("a name after " + word);
+            return words[++i].text;
+        };
         if (word == "-f") {
             read_list(base / next(), top_folder_);  // relative to where Verilator runs
         } else if (word == "-F") {
@@ -125,6 +149,9 @@ void RtlSources::read_list(const fs::path& list, const fs::path& base) {
             }
         } else if (!word.starts_with("-") && !word.starts_with("+")) {
             add_source(base / word);
+        } else if (!has_no_file(word)) {
+            throw mistake(
+                "a file, -f, -F, -v, -y, -I, +incdir+, +define+, -D, -U, +libext+, -sv or -Wno-");
         }
     }
 }

@@ -13,8 +13,9 @@ namespace tandem::cosim {
 
 class RtlSources {
   public:
-    /// Throws UserError when the list cannot be read. A file that it names and that is missing is
-    /// left to Verilator.
+    /// Throws UserError when the list cannot be read, or holds a word that is neither a file nor
+    /// about finding and reading files. A file that it names and that is missing is left to
+    /// Verilator.
     explicit RtlSources(const std::filesystem::path& filelist);
 
     void add_to(base::Fnv128& hash) const;

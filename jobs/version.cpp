@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <systemc>
 
 #include "base/process.h"
@@ -18,7 +19,8 @@ constexpr const char* kCompiler = "GCC " __VERSION__;
 #endif
 
 std::string verilator() {
-    std::string text = base::output_of({"verilator", "--version"});
+    std::string text =
+        base::output_of({"verilator", "--version"}, std::chrono::seconds(10)).value_or("");
     text = text.substr(0, text.find('\n'));
     constexpr std::string_view name = "Verilator ";
     if (text.starts_with(name)) text.erase(0, name.size());

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <optional>
 
@@ -43,6 +44,15 @@ std::optional<cosim::ArrayDeclaration> declaration_of(const ArrayChoice& choice)
     return cosim::read_declaration(file);
 }
 
+cosim::BuildOptions build_options() {
+    cosim::BuildOptions options;
+    options.rtl_dir = data_dir() / "rtl";
+    options.shim_dir = data_dir() / "cosim";
+    options.cache_dir = array_cache_dir();
+    options.progress = [](std::string_view text) { base::tell("rtl: {}\n", text); };
+    return options;
+}
+
 }  // namespace
 
 std::string ArrayChoice::to_string() const {
@@ -69,12 +79,8 @@ LoadedArray load_array(const arch::ChipConfig& chip, const ArrayChoice& choice) 
 }
 
 LoadedArray load_array(const engine::MxuShape& shape, const ArrayChoice& choice) {
-    cosim::BuildOptions options;
-    options.rtl_dir = data_dir() / "rtl";
-    options.shim_dir = data_dir() / "cosim";
-    options.cache_dir = array_cache_dir();
-    const auto tell = [](std::string_view text) { base::tell("rtl: {}\n", text); };
-    options.progress = tell;
+    const auto options = build_options();
+    const auto& tell = options.progress;
     LoadedArray array{nullptr, shape};
     const auto start = std::chrono::steady_clock::now();
     const auto declaration = declaration_of(choice);
@@ -95,6 +101,16 @@ LoadedArray load_array(const engine::MxuShape& shape, const ArrayChoice& choice)
     if (declaration) cosim::check_declaration(*array.library, array.shape, *declaration);
     array.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return array;
+}
+
+BuiltArray portable_array(const engine::MxuShape& shape, const ArrayChoice& choice) {
+    auto options = build_options();
+#if defined(__x86_64__)
+    options.march = "x86-64-v2";
+#endif
+    const char* const march = std::getenv("TANDEM_ARRAY_MARCH");
+    return {cosim::ensure_array(specification(shape, choice), options),
+            march != nullptr && *march != '\0' ? march : options.march};
 }
 
 }  // namespace tandem::run

@@ -3,11 +3,12 @@
 // Tandem's own RTL or from RTL that a user brings.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 
 #include "arch/chip_config.h"
-#include "cosim/array_builder.h"
+#include "cosim/array_library.h"
 #include "engine/mxu_engine.h"
 
 namespace tandem::run {
@@ -39,5 +40,13 @@ engine::MxuShape array_shape(const arch::ChipConfig& chip, const ArrayChoice& ch
 /// UserError when the array cannot be built, or is not what it declares.
 LoadedArray load_array(const arch::ChipConfig& chip, const ArrayChoice& choice = {});
 LoadedArray load_array(const engine::MxuShape& shape, const ArrayChoice& choice = {});
+
+/// The shared object of an array that any CPU of this architecture of the last ten years runs, or
+/// those of TANDEM_ARRAY_MARCH.
+struct BuiltArray {
+    std::filesystem::path file;
+    std::string march;
+};
+BuiltArray portable_array(const engine::MxuShape& shape, const ArrayChoice& choice);
 
 }  // namespace tandem::run

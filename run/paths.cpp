@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/trusted_path.h"
 
 namespace tandem::run {
 namespace {
@@ -74,16 +75,17 @@ std::filesystem::path float_filter() { return prefix() / "libexec/tandem/tandem-
 
 std::filesystem::path array_cache_dir() {
     if (const char* dir = environment("TANDEM_ARRAY_CACHE")) return dir;
-    // The cache of a build: a link in its tree.
+    // The cache of a build, for who built it: a link in its tree.
     const auto built = prefix() / "share/tandem/arrays";
-    if (::access(built.c_str(), W_OK) == 0) return std::filesystem::canonical(built);
-    if (const char* dir = environment("XDG_CACHE_HOME"))
-        return std::filesystem::path(dir) / "tandem" / "arrays";
-    const char* home = environment("HOME");
-    if (home == nullptr)
+    struct stat status {};
+    if (::stat(built.c_str(), &status) == 0 && status.st_uid == ::geteuid())
+        return std::filesystem::canonical(built);
+    const auto cache = base::user_cache_folder();
+    if (!cache)
         throw UserError(
-            "no place for Verilated arrays: neither TANDEM_ARRAY_CACHE nor HOME is set");
-    return std::filesystem::path(home) / ".cache" / "tandem" / "arrays";
+            "no place for the cache of arrays: neither XDG_CACHE_HOME nor HOME is an absolute "
+            "path, and the user has no home folder (TANDEM_ARRAY_CACHE names a folder for it)");
+    return *cache / "tandem" / "arrays";
 }
 
 }  // namespace tandem::run

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// tandem rtl build: Verilated arrays ahead of need.
+// tandem rtl build: Verilated arrays ahead of need; tandem rtl export: arrays for other benches.
 #include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
 
 #include "arch/chip_modes.h"
 #include "base/terminal.h"
+#include "cosim/array_spec.h"
+#include "run/array_export.h"
 #include "run/arrays.h"
 #include "run/paths.h"
 #include "tools/chip_arguments.h"
@@ -34,17 +41,18 @@ void build(const arch::ChipConfig& chip, const run::ArrayChoice& choice) {
     }
 }
 
-}  // namespace
+struct Arguments : ArrayArguments {
+    ChipArguments chip;
 
-void add_rtl_command(CLI::App& app, Action& action) {
-    struct Arguments : ArrayArguments {
-        ChipArguments chip;
-    };
-    auto* rtl = app.add_subcommand("rtl", "The RTL of the MAC array");
-    rtl->require_subcommand(1);
-    auto* command = rtl->add_subcommand("build", "Verilate an array, unless it is in the cache");
+    void add_to(CLI::App& command) {
+        chip.add_to(command, "the array of this chip (then sizes and types below do not count)");
+        ArrayArguments::add_to(command);
+    }
+};
+
+void add_build(CLI::App& rtl, Action& action) {
+    auto* command = rtl.add_subcommand("build", "Verilate an array, unless it is in the cache");
     auto a = std::make_shared<Arguments>();
-    a->chip.add_to(*command, "the array of this chip (then sizes and types below do not count)");
     a->add_to(*command);
     command->callback([&action, a] {
         action = [a] {
@@ -55,6 +63,47 @@ void add_rtl_command(CLI::App& app, Action& action) {
             return kGood;
         };
     });
+}
+
+void add_export(CLI::App& rtl, Action& action) {
+    struct Export : Arguments {
+        run::ExportKind kind = run::ExportKind::kVerilog;
+        std::string folder;
+    };
+    static const std::map<std::string, run::ExportKind> kKinds = {
+        {"verilog", run::ExportKind::kVerilog},
+        {"systemc", run::ExportKind::kSystemC},
+        {"c", run::ExportKind::kC}};
+    auto* command = rtl.add_subcommand(
+        "export", "Write an array as a folder of its own, with a bench, for use without Tandem");
+    auto a = std::make_shared<Export>();
+    command
+        ->add_option("--as", a->kind,
+                     "verilog: sources, grid form, also for Icarus Verilog; systemc: a module with "
+                     "pins; c: a shared object with a C interface")
+        ->required()
+        ->transform(CLI::CheckedTransformer(kKinds).description("verilog|systemc|c"));
+    command->add_option("-o,--output", a->folder, "a new or empty folder, or an export")
+        ->required();
+    a->add_to(*command);
+    command->callback([&action, a] {
+        action = [a] {
+            const auto shape = a->chip.named() ? engine::shape_of(a->chip.load().mxu) : a->shape();
+            run::export_array(shape, a->choice, a->kind, a->folder);
+            base::print("{}: how to use it says {}\n", a->folder,
+                       (std::filesystem::path(a->folder) / "README.md").string());
+            return kGood;
+        };
+    });
+}
+
+}  // namespace
+
+void add_rtl_command(CLI::App& app, Action& action) {
+    auto* rtl = app.add_subcommand("rtl", "The RTL of the MAC array");
+    rtl->require_subcommand(1);
+    add_build(*rtl, action);
+    add_export(*rtl, action);
 }
 
 }  // namespace tandem::tools

@@ -261,7 +261,7 @@ class Runner:
         cache.mkdir(exist_ok=True)
         for runtime in self.shared.glob("runtime-*"):
             if not (cache / runtime.name).exists():
-                (cache / runtime.name).symlink_to(runtime)
+                os.link(runtime, cache / runtime.name)  # the builder follows no links
         path = f"{self.compiler}:{os.environ['PATH']}" if self.compiler else os.environ["PATH"]
         return {**os.environ, "PATH": path, "TANDEM_SOURCE_DIR": str(tree), "TANDEM_ARRAY_CACHE": str(cache),
                 "TANDEM_ARRAY_OPT": os.environ.get("TANDEM_ARRAY_OPT", "-O0")}

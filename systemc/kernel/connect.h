@@ -12,7 +12,7 @@ using Connect = std::function<void(tlm::tlm_initiator_socket<>&, tlm::tlm_base_t
 
 /// An empty `connect` binds directly.
 inline void bind_sockets(const Connect& connect, tlm::tlm_initiator_socket<>& initiator,
-                 tlm::tlm_base_target_socket_b<>& target) {
+                         tlm::tlm_base_target_socket_b<>& target) {
     if (connect)
         connect(initiator, target);
     else

@@ -3,97 +3,20 @@
 #include "cosim/array_builder.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <iterator>
 #include <string>
 
 #include "base/error.h"
+#include "cosim/array_library.h"
 #include "cosim/array_timing.h"
 #include "cosim/rtl_sources.h"
-#include "testbench/support/source_tree.h"
+#include "testbench/cosim/builder_fixture.h"
 
 namespace tandem::testbench {
 namespace {
-
-namespace fs = std::filesystem;
-
-void write_text(const fs::path& file, const std::string& text) {
-    std::ofstream(file, std::ios::binary) << text;
-}
-
-std::string read_text(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
-/// A cache of its own, and arrays that are compiled without optimisation.
-class BuilderTest : public testing::Test {
-  protected:
-    BuilderTest() {
-        ::setenv("TANDEM_ARRAY_OPT", "-O0", 1);
-        std::string form = (fs::temp_directory_path() / "tandem_builder_XXXXXX").string();
-        folder_ = ::mkdtemp(form.data());
-        options_.rtl_dir = source_dir() / "rtl";
-        options_.shim_dir = source_dir() / "cosim";
-        options_.cache_dir = folder_ / "cache";
-        copy_runtime();
-        options_.progress = [this](std::string_view line) { said_ += std::string(line) + '\n'; };
-    }
-    ~BuilderTest() override { fs::remove_all(folder_); }
-
-    /// Verilator's runtime from the cache of the build: it takes longer than a small array.
-    void copy_runtime() {
-        const char* const cache = std::getenv("TANDEM_ARRAY_CACHE");
-        std::error_code error;
-        fs::create_directories(options_.cache_dir);
-        for (const auto& entry : fs::directory_iterator(cache != nullptr ? cache : "", error))
-            if (entry.path().filename().string().starts_with("runtime-"))
-                fs::copy(entry.path(), options_.cache_dir / entry.path().filename(), error);
-    }
-
-    std::string message_of(const std::function<void()>& action) {
-        try {
-            action();
-        } catch (const UserError& error) {
-            return error.what();
-        }
-        ADD_FAILURE() << "nothing was thrown";
-        return {};
-    }
-
-    void expect_texts(const std::string& message, const std::vector<std::string>& texts) {
-        for (const auto& text : texts)
-            EXPECT_NE(message.find(text), std::string::npos) << '"' << text << "\" in\n" << message;
-    }
-
-    /// A top module of its own, from the text of tree_mxu.
-    cosim::ArraySpec other(const std::function<void(std::string&)>& change) {
-        const fs::path tree = source_dir() / "rtl" / "adder_tree";
-        for (const char* file : {"tree_column.sv", "tree_accumulators.sv", "filelist.f"})
-            fs::copy_file(tree / file, folder_ / file, fs::copy_options::overwrite_existing);
-        std::string text = read_text(tree / "tree_mxu.sv");
-        change(text);
-        write_text(folder_ / "tree_mxu.sv", text);
-        cosim::ArraySpec spec{2, 2, 4};
-        spec.other = cosim::OtherRtl{folder_ / "filelist.f", "tree_mxu"};
-        return spec;
-    }
-    static void replace(std::string& text, const std::string& from, const std::string& to) {
-        const auto at = text.find(from);
-        ASSERT_NE(at, std::string::npos) << from;
-        text.replace(at, from.size(), to);
-    }
-
-    fs::path folder_;
-    cosim::BuildOptions options_;
-    std::string said_;
-};
 
 TEST_F(BuilderTest, ParametersReachTheArray) {
     cosim::ArraySpec spec{2, 3, 4};
@@ -138,18 +61,6 @@ TEST_F(BuilderTest, PipeliningTakesRegistersAway) {
     }
 }
 
-TEST_F(BuilderTest, FoldersOfKilledBuildsAreRemoved) {
-    const fs::path old = options_.cache_dir / "build-killed",
-                   young = options_.cache_dir / "build-now";
-    fs::create_directories(old / "model");
-    fs::create_directories(young);
-    fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(2));
-    cosim::ensure_array({1, 2, 3}, options_);
-    EXPECT_FALSE(fs::exists(old));
-    EXPECT_TRUE(fs::exists(young));
-}
-
-// A checkpoint is a forked copy, in which only the thread that forked goes on.
 TEST_F(BuilderTest, AnArrayHasNoThreads) {
     const auto threads = [] {
         const fs::directory_iterator tasks("/proc/self/task");
@@ -196,65 +107,6 @@ TEST_F(BuilderTest, TapsShowWhatStoodBeforeTheEdge) {
     EXPECT_EQ(value("wgt_fire"), 0) << "the port is closed";
     EXPECT_EQ(value("tile_complete"), 1);
     library.destroy(array);
-}
-
-TEST_F(BuilderTest, ADamagedFileIsBuiltAgain) {
-    const cosim::ArraySpec spec{1, 2, 4};
-    const fs::path file = cosim::ensure_array(spec, options_);
-    const std::string good = read_text(file);
-    const fs::path neighbour = cosim::ensure_array({2, 1, 4}, options_);
-    std::string flipped = good;
-    flipped[flipped.size() / 2] = static_cast<char>(flipped[flipped.size() / 2] ^ 1);
-    for (const std::string& bad :
-         {std::string(), good.substr(0, good.size() / 2), good.substr(0, good.size() - 1), flipped,
-          std::string("this is no array"), read_text(neighbour)}) {
-        // Not in place: a process may have the old one in use.
-        fs::remove(file);
-        write_text(file, bad);
-        said_.clear();
-        EXPECT_EQ(cosim::ensure_array(spec, options_), file);
-        expect_texts(said_, {file.string() + " is damaged"});
-        const cosim::ArrayLibrary library(file);
-        EXPECT_EQ(library.info().rows, 1u);
-        EXPECT_EQ(library.info().cols, 2u);
-    }
-    said_.clear();
-    cosim::ensure_array(spec, options_);
-    EXPECT_EQ(said_, "") << "a good file is taken as it is";
-}
-
-TEST_F(BuilderTest, TwoProcessesBuildTheSameArrayAtOnce) {
-    const cosim::ArraySpec spec{2, 2, 4};
-    pid_t children[2];
-    for (pid_t& child : children) {
-        child = ::fork();
-        ASSERT_GE(child, 0);
-        if (child != 0) continue;
-        int status = 1;
-        try {
-            options_.progress = {};
-            const cosim::ArrayLibrary library(cosim::ensure_array(spec, options_));
-            status = library.info().rows == 2 ? 0 : 1;
-        } catch (const std::exception&) {
-        }
-        ::_exit(status);
-    }
-    for (const pid_t child : children) {
-        int status = -1;
-        ::waitpid(child, &status, 0);
-        EXPECT_EQ(status, 0);
-    }
-    for (const auto& entry : fs::directory_iterator(options_.cache_dir))
-        EXPECT_FALSE(entry.path().filename().string().starts_with("build-")) << entry.path();
-}
-
-TEST_F(BuilderTest, ACacheThatCannotBeWritten) {
-    write_text(folder_ / "file", "");
-    options_.cache_dir = folder_ / "file" / "cache";
-    expect_texts(message_of([&] {
-                     cosim::ensure_array({1, 1, 2}, options_);
-                 }),
-                 {(folder_ / "file" / "cache").string(), "TANDEM_ARRAY_CACHE"});
 }
 
 TEST_F(BuilderTest, ATopWithoutAPort) {
@@ -344,6 +196,30 @@ TEST_F(BuilderTest, SourcesAreKnownThroughListsAndIncludes) {
         EXPECT_EQ(hash(), before) << file;
     }
     EXPECT_FALSE(sources.contains(folder_ / "unused.sv"));
+}
+
+// They would be options of Verilator: -Mdir takes the results to another place.
+TEST_F(BuilderTest, AFileListHoldsNoOptionsOfTools) {
+    write_text(folder_ / "sub.f", "// options\n\n/* of\n tools */ a.sv -CFLAGS -O0\n");
+    struct Mistake {
+        const char *text, *line, *word;
+    };
+    for (const auto& [text, line, word] :
+         {Mistake{"a.sv\n-Mdir elsewhere\n", "top.f: line 2", "found -Mdir"},
+          Mistake{"--exe a.sv\n", "top.f: line 1", "found --exe"},
+          Mistake{"a.sv // comment\n\n\n+notimingchecks", "top.f: line 4", "found +notimingchecks"},
+          Mistake{"a.sv\n-f sub.f\n", "sub.f: line 4", "found -CFLAGS"},
+          Mistake{"a.sv\n-v", "top.f: line 2", "a name after -v"}}) {
+        write_text(folder_ / "top.f", text);
+        expect_texts(message_of([&] { cosim::RtlSources(folder_ / "top.f"); }), {line, word});
+    }
+    auto spec = other([](std::string&) {});
+    write_text(folder_ / "filelist.f",
+               "-Mdir " + (folder_ / "stolen").string() + "\ntree_mxu.sv\n");
+    expect_texts(message_of([&] { cosim::ensure_array(spec, options_); }), {"filelist.f", "-Mdir"});
+    EXPECT_FALSE(fs::exists(folder_ / "stolen"));
+    write_text(folder_ / "top.f", "+define+A=1 -DB -UC -Wno-WIDTH +libext+.v -sv -I. -y . a.sv\n");
+    cosim::RtlSources(folder_ / "top.f");
 }
 
 TEST_F(BuilderTest, DeclaredLatenciesAreFormulas) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cosim/array_builder.h"
 #include "cosim/random_stream.h"
 #include "cosim/tandem_engine.h"
 #include "testbench/support/source_tree.h"

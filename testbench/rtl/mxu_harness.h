@@ -13,6 +13,7 @@
 #include <string>
 
 #include "cosim/array_builder.h"
+#include "cosim/array_library.h"
 #include "testbench/rtl/mxu_reference.h"
 
 namespace tandem::testbench {

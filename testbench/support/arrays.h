@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cosim/array_builder.h"
+#include "cosim/array_library.h"
 #include "testbench/support/shapes.h"
 #include "testbench/support/source_tree.h"
 

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cosim/array_recipe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/fnv128.h"
+#include "cosim/array_view.h"
+#include "cosim/build_tools.h"
+
+namespace tandem::cosim {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRuntimeLevel = "-O1";  // hardly runs, but would take most of the time
+// What Verilator writes for an array decides how well it can be compiled in half a minute. The flat
+// form is 0.2 MB at every size, and -O3 vectorises it; a grid of PEs grows with their number.
+struct Level {
+    const char* option;
+    uintmax_t most_bytes;
+};
+constexpr Level kLevels[] = {{"-O3", 1'000'000}, {"-O1", 4'000'000}, {"-O0", 80'000'000}};
+constexpr std::array kRuntimeSources = {"verilated", "verilated_cov", "verilated_fst_c",
+                                        "verilated_threads"};
+constexpr std::array kShimFiles = {"array_shim.cpp", "array_abi.h", "array_trace.h"};
+
+const base::Command kVerilateFlags = {"--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast",
+                                      "--timescale", "1ns/1ps", "--assert", "--prefix", kPrefix,
+                                      // Warnings are the affair of lint, scripts/lint_rtl.
+                                      "-Wno-fatal"};
+
+std::string environment(const char* name, const char* otherwise) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+std::string text_of(const fs::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) throw UserError(path.string() + " cannot be read");
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+const ArraySpec& checked(const ArraySpec& spec) {
+    check(spec);
+    return spec;
+}
+
+bool counts_coverage(const ArraySpec& spec) {
+    return !spec.other && !environment("TANDEM_ARRAY_COVERAGE", "").empty();
+}
+
+fs::path filelist_of(const ArraySpec& spec, const BuildOptions& options) {
+    if (spec.other) return fs::absolute(spec.other->filelist);
+    return fs::absolute(options.rtl_dir / (counts_coverage(spec) ? "cover.f" : "filelist.f"));
+}
+
+}  // namespace
+
+ArrayRecipe::ArrayRecipe(const ArraySpec& spec, const BuildOptions& options,
+                         const ArrayCache& cache)
+    : spec_(checked(spec)),
+      coverage_(counts_coverage(spec)),
+      waves_(environment("TANDEM_ARRAY_WAVES", "on") != "off"),
+      filelist_(filelist_of(spec, options)),
+      march_(environment("TANDEM_ARRAY_MARCH", options.march.c_str())),
+      level_(environment("TANDEM_ARRAY_OPT", "")),
+      compiler_(compiler_for(spec.dtype)),
+      tools_(
+          {version_of(kVerilator, cache, options), version_of(compiler_, cache, options), march_}),
+      sources_(filelist_) {
+    if (march_ == "native") tools_.push_back(vector_extensions());
+    key_ = key_of(options.shim_dir);
+}
+
+std::string ArrayRecipe::key_of(const fs::path& shim_dir) const {
+    base::Fnv128 hash;
+    hash.add_all(tools_);
+    hash.add_all(verilate());
+    hash.add_all(compile());
+    hash.add(visibility_config(spec_));
+    for (const std::string& word : {level_, std::string(kRuntimeLevel), top_of(spec_), spec_.form})
+        hash.add(word);
+    for (const Level& level : kLevels) hash.add(level.option + std::to_string(level.most_bytes));
+    hash.add(arch::to_string(spec_.dtype));
+    sources_.add_to(hash);
+    for (const char* file : kShimFiles) hash.add(text_of(shim_dir / file));
+    hash.add(kViewVersion);
+    return hash.hex();
+}
+
+std::string ArrayRecipe::runtime_key(const fs::path& include) const {
+    base::Fnv128 hash;
+    hash.add_all(tools_);
+    hash.add_all(compile_runtime());
+    hash.add_all(kRuntimeSources);
+    hash.add(include.string());
+    return hash.hex();
+}
+
+base::Command ArrayRecipe::verilate() const {
+    base::Command words = {kVerilator};
+    words.insert(words.end(), kVerilateFlags.begin(), kVerilateFlags.end());
+    words.insert(words.end(), {"--top-module", top_of(spec_), fmt::format("-GRows={}", spec_.rows),
+                               fmt::format("-GCols={}", spec_.cols),
+                               fmt::format("-GAccDepth={}", spec_.acc_depth)});
+    if (waves_) words.insert(words.end(), {"--trace-fst", "--trace-max-width", "8192"});
+    if (coverage_) words.emplace_back("--coverage");
+    if (spec_.dtype == arch::Dtype::kBf16) words.emplace_back("-GDtype=1");
+    if (spec_.pipeline != 1) words.push_back(fmt::format("-GPipeline={}", spec_.pipeline));
+    if (spec_.sum4) words.emplace_back("-GSum4=1");
+    if (spec_.form == "grid") words.emplace_back("-GForm=1");
+    return words;
+}
+
+base::Command ArrayRecipe::compile() const {
+    base::Command words = {compiler_, "-march=" + march_};
+    const base::Command flags = compiler_flags(compiler_);
+    words.insert(words.end(), flags.begin(), flags.end());
+    if (!waves_) words.emplace_back("-DTANDEM_ARRAY_NO_WAVES");
+    if (coverage_) words.emplace_back("-DVM_COVERAGE=1");
+    return words;
+}
+
+base::Command ArrayRecipe::compile_runtime() const {
+    base::Command words = compile();
+    words.emplace_back(kRuntimeLevel);
+    return words;
+}
+
+std::vector<std::string> ArrayRecipe::runtime_sources() {
+    return {kRuntimeSources.begin(), kRuntimeSources.end()};
+}
+
+std::string ArrayRecipe::level_for(uintmax_t bytes) const {
+    if (!level_.empty()) return level_;
+    for (const Level& level : kLevels)
+        if (bytes <= level.most_bytes) return level.option;
+    throw UserError(fmt::format(
+        "the {} is too large to be compiled in reasonable time: Verilator made {} MB of C++ "
+        "from it (TANDEM_ARRAY_OPT=-O0 insists)",
+        title_of(spec_), bytes / 1'000'000));
+}
+
+std::string ArrayRecipe::unit(const fs::path& model) const {
+    // One translation unit: faster to compile, and the shim can inline the model's evaluation.
+    std::vector<std::string> sources;
+    for (const auto& entry : fs::directory_iterator(model))
+        if (entry.path().extension() == ".cpp") sources.push_back(entry.path().filename());
+    std::sort(sources.begin(), sources.end());
+    std::string text = fmt::format(
+        "#define TANDEM_ARRAY_ROWS {}\n#define TANDEM_ARRAY_COLS {}\n"
+        "#define TANDEM_ARRAY_ACC_DEPTH {}\n#define TANDEM_ARRAY_PIPELINE {}\n"
+        "#define TANDEM_ARRAY_SUM4 {}\n#define TANDEM_ARRAY_ELEMENT_BYTES {}\n"
+        "#define TANDEM_ARRAY_DTYPE \"{}\"\n#define TANDEM_ARRAY_BUILD_KEY \"{}\"\n",
+        spec_.rows, spec_.cols, spec_.acc_depth, spec_.pipeline, spec_.sum4 ? 1 : 0,
+        arch::element_bytes(spec_.dtype), arch::to_string(spec_.dtype), key_);
+    // Registers of the flat form begin at cache lines: loads of 64 bytes that cross two of them
+    // take a tenth of its time.
+    if (!spec_.other && spec_.form == "flat")
+        text += fmt::format(
+            "#include <verilated.h>\n#define VlUnpacked alignas(64) VlUnpacked\n"
+            "#include \"{}___024root.h\"\n#undef VlUnpacked\n",
+            kPrefix);
+    for (const std::string& source : sources) text += "#include \"" + source + "\"\n";
+    return text + "#include \"array_shim.cpp\"\n";
+}
+
+}  // namespace tandem::cosim

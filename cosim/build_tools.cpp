@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cosim/build_tools.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <vector>
+
+#include "base/error.h"
+#include "base/fnv128.h"
+
+namespace tandem::cosim {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Symbols are hidden, so that any number of arrays can be loaded at once.
+const base::Command kCompileFlags = {"-std=c++20",
+                                     "-fPIC",
+                                     "-w",
+                                     "-fno-plt",
+                                     "-DVL_TIME_CONTEXT",
+                                     "-DVL_USER_STOP",
+                                     "-DVL_USER_FATAL",
+                                     "-DVL_USER_FINISH",
+                                     "-fvisibility=hidden",
+                                     "-fvisibility-inlines-hidden"};
+// What clang++ does not know. TLS descriptors make the thread-local state of Verilator's runtime
+// cheaper to reach.
+const base::Command kGccFlags = {
+    "-fno-gnu-unique",
+#if defined(__x86_64__)
+    "-mtls-dialect=gnu2",
+#endif
+};
+
+const base::Command kClangFlags = {
+#if defined(__x86_64__)
+    "-mprefer-vector-width=512",  // where there are vectors that wide
+#endif
+};
+
+/// Which file a tool is: another one after an update.
+std::string identity_of(const fs::path& file) {
+    struct stat status {};
+    std::error_code error;
+    const fs::path place = fs::canonical(file, error);
+    if (error || ::stat(place.c_str(), &status) != 0) return {};
+    base::Fnv128 hash;
+    hash.add(place.string());
+    for (const auto figure : {int64_t{status.st_mtim.tv_sec}, int64_t{status.st_mtim.tv_nsec},
+                              int64_t{status.st_size}, static_cast<int64_t>(status.st_ino)})
+        hash.add(std::to_string(figure));
+    return hash.hex();
+}
+
+/// Best effort: nothing depends on it as long as the tool answers.
+void remember(const ArrayCache& cache, const std::string& name, const std::string& identity,
+              const std::string& text) {
+    try {
+        if (cache.find(name, identity).content == text) return;
+        const ScratchFolder scratch(cache);
+        cache.put(name, identity, text, scratch.path());
+    } catch (const UserError&) {
+    }
+}
+
+std::string seconds(std::chrono::milliseconds limit) {
+    return fmt::format("{:g} s", static_cast<double>(limit.count()) / 1000);
+}
+
+}  // namespace
+
+std::string compiler_for(arch::Dtype dtype) {
+    // g++ vectorises int8 best; it does not vectorise bf16 at all, and clang++ does.
+    return dtype == arch::Dtype::kBf16 && base::in_path("clang++") ? "clang++" : "g++";
+}
+
+base::Command compiler_flags(const std::string& compiler) {
+    base::Command words = kCompileFlags;
+    const base::Command& own = compiler == "g++" ? kGccFlags : kClangFlags;
+    words.insert(words.end(), own.begin(), own.end());
+    return words;
+}
+
+std::string vector_extensions() {
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    std::vector<std::string> extensions;
+    for (std::string line; std::getline(cpuinfo, line);) {
+        if (!line.starts_with("flags") && !line.starts_with("Features")) continue;
+        std::istringstream flags(line);
+        for (std::string flag; flags >> flag;)
+            for (const char* prefix : {"avx", "sse", "bmi", "fma", "f16c", "gfni", "asimd", "sve"})
+                if (flag.starts_with(prefix)) extensions.push_back(flag);
+        break;
+    }
+    std::sort(extensions.begin(), extensions.end());
+    return base::quoted(extensions);
+}
+
+std::string version_of(const std::string& tool, const ArrayCache& cache,
+                       const BuildOptions& options) {
+    static std::map<std::string, std::string> known;
+    const auto file = base::in_path(tool);
+    if (!file)
+        throw UserError("arrays are built with " + tool +
+                        ", which is not in PATH: is it installed?");
+    const std::string identity = identity_of(*file), name = "version-" + identity;
+    std::string& text = known[identity];
+    if (!text.empty()) return text;
+    const auto said = base::output_of({tool, "--version"}, options.tool_limit);
+    if (said && said->empty())
+        throw UserError("arrays are built with " + tool + ": " + file->string() +
+                        " --version fails; it does not run");
+    if (said) {
+        remember(cache, name, identity, *said);
+        return text = *said;
+    }
+    const std::string late = fmt::format("{} --version did not end within {}", file->string(),
+                                         seconds(options.tool_limit));
+    const auto remembered = cache.find(name, identity);
+    if (remembered.state != ArrayCache::State::kGood)
+        throw UserError("arrays are built with " + tool + ": " + late);
+    if (options.progress) options.progress(late + ": its version is taken from the cache");
+    return text = remembered.content;
+}
+
+fs::path verilator_include(std::chrono::milliseconds limit) {
+    const auto root = base::output_of({kVerilator, "--getenv", "VERILATOR_ROOT"}, limit);
+    if (!root)
+        throw UserError(
+            fmt::format("verilator --getenv VERILATOR_ROOT did not end within {}", seconds(limit)));
+    return fs::path(root->substr(0, root->find('\n'))) / "include";
+}
+
+std::string first_error(const fs::path& log) {
+    std::ifstream in(log);
+    std::string best, last;
+    int rank = 0;
+    for (std::string line; std::getline(in, line);) {
+        const auto has = [&](const char* text) { return line.find(text) != line.npos; };
+        const int found = has("No space left")                                                 ? 4
+                          : line.starts_with("%Error") && !has("Exiting due to")               ? 3
+                          : has("error: ") || has("undefined reference") || has("cannot find") ? 2
+                          : line.starts_with("%Warning")                                       ? 1
+                                                                                               : 0;
+        if (found > rank) {
+            rank = found;
+            best = line;
+        }
+        if (line.find_first_not_of(" \t") != line.npos) last = line;
+    }
+    return rank > 0 ? best : last;
+}
+
+}  // namespace tandem::cosim
