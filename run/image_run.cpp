@@ -98,13 +98,34 @@ Machine::Setup setup_of(const ImageJob& job, const RunOptions& options) {
     setup.system.cpu = options.cpu;
     setup.system.firmware_budget =
         options.firmware_budget != 0 ? options.firmware_budget : firmware_budget(job);
+    if (options.level == "lt") setup.system.level = sim::Level::kLt;
+    setup.system.quantum_ns = options.quantum_ns.value_or(kQuantumNs);
     setup.system.host_bytes = host_memory_for(job.program, job.runs);
     setup.system.console = options.console;
+    setup.system.gdb = options.gdb;
     setup.nodes = nodes_of(job);
     const ArrayPlace injected = options.rtl_arrays.first();
     if (injected.core < job.program.cores.size())
         setup.rows_to_inject = rows_of(job.program.cores[injected.core], injected.array) * job.runs;
     return setup;
+}
+
+/// Loosely timed runs are for what firmware and programs compute.
+void check_level(const RunOptions& options) {
+    const auto need = [](bool holds, const char* option, const char* expected,
+                         const std::string& found) {
+        if (!holds) throw UserError("--level lt", option, expected, found);
+    };
+    if (options.level == "at") {
+        if (options.quantum_ns) throw UserError("--quantum needs --level lt");
+        return;
+    }
+    need(options.level == "lt", "--level", "at or lt", options.level);
+    need(options.functional, "--mode", "functional: its cycles are estimates", "timing");
+    need(options.backend == "tlm", "--backend", "tlm: cycles are not compared", options.backend);
+    need(options.trace_path.empty(), "--trace", "--level at, which has a timeline",
+         options.trace_path);
+    need(options.quantum_ns != 0u, "--quantum", "1 ns or more", "0");
 }
 
 }  // namespace
@@ -121,6 +142,7 @@ uint64_t host_memory_for(const arch::Program& program, uint64_t runs) {
 }
 
 RunResult run_image(const arch::ChipConfig& chip, const ImageJob& job, const RunOptions& options) {
+    check_level(options);
     const std::vector<uint8_t> image = arch::serialise(job.program);
     Machine machine(chip, options, setup_of(job, options));
     machine.wave().check(job.program, machine.wave_core());
@@ -149,9 +171,11 @@ RunResult run_image(const arch::ChipConfig& chip, const ImageJob& job, const Run
         sc_core::sc_stop();
     });
     sc_core::sc_start();
+    if (host.killed()) throw UserError("gdb has ended the program (kill)");
 
     RunResult result;
     result.model = job.program.model;
+    result.level = options.level;
     machine.collect(result, job.runs);
     result.host_instructions = host.instructions();
     result.layer_bytes_compared = check.bytes_compared();

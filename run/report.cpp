@@ -153,6 +153,7 @@ json make_report(const arch::ChipConfig& chip, const RunResult& result, const Ru
                    {"backend", run.backend},
                    {"rtl_arrays", result.rtl_arrays},
                    {"mode", run.mode},
+                   {"level", result.level},
                    {"timing", "chip"},
                    {"host_cpu", run.host},
                    {"model", run.model},

@@ -25,10 +25,15 @@
 
 namespace tandem::run {
 
+inline constexpr uint64_t kQuantumNs = 100'000;
+
 struct RunOptions {
     std::string backend = "tlm";  ///< tlm, rtl, tandem
     ArrayPlaces rtl_arrays;       ///< behind which rtl or tandem stands; the others are tlm
     bool functional = true;
+    std::string level = "at";  ///< images: at; lt: loosely timed, functional, backend tlm
+    /// lt: how far chip and CPU run ahead of simulated time; nothing: kQuantumNs.
+    std::optional<uint64_t> quantum_ns;
     uint32_t arrays = 0;          ///< of each core, the first so many; 0: all
     ArrayChoice array;            ///< which RTL
     std::string inject;           ///< into the first array with RTL, or empty
@@ -40,6 +45,7 @@ struct RunOptions {
     /// Images: instructions of the riscv CPU; 0: more than a job of its size needs.
     uint64_t firmware_budget = 0;
     std::function<void(std::string_view)> console;     ///< images: what the firmware prints
+    std::optional<host::GdbOptions> gdb;               ///< images: of the riscv CPU
     sim::Connect connect;  ///< of all sockets of the machine; empty: directly
     /// Images: instructions retired, and of how many.
     std::function<void(uint64_t done, uint64_t total)> progress;

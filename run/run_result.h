@@ -94,6 +94,7 @@ struct TakenBytes {
 
 struct RunResult {
     std::string chip, model;
+    std::string level = "at";  ///< lt: all times are estimates
     uint64_t clock_hz = 0;
     uint32_t cores = 0, arrays = 0;  ///< that were built: cores, arrays of each
     double peak_macs_per_cycle = 0;  ///< of all of them

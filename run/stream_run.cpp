@@ -158,6 +158,11 @@ class StreamRun {
 
 RunResult run_streams(const arch::ChipConfig& chip, const StreamJob& job,
                       const RunOptions& options) {
+    if (options.level != "at")
+        throw UserError(job.model, "--level", "at, or a network that firmware runs", options.level);
+    if (options.gdb)
+        throw UserError(job.model, "--gdb", "a network that firmware runs",
+                        "a run without firmware");
     return StreamRun(chip, job, options).run(options);
 }
 

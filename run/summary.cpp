@@ -42,8 +42,9 @@ void print_heading(const arch::ChipConfig& chip, const RunResult& result, const 
     if (result.cores != chip.cores)
         machine += result.cores == 1 ? fmt::format(", the first of {} cores", chip.cores)
                                      : fmt::format(", {} of {} cores", result.cores, chip.cores);
-    base::print("{} on {} ({}), mode {}, backend {}", run.name.empty() ? run.model : run.name,
-                chip.name, machine, run.mode, run.backend);
+    base::print("{} on {} ({}), mode {}{}, backend {}", run.name.empty() ? run.model : run.name,
+                chip.name, machine, run.mode, result.level == "lt" ? ", level lt" : "",
+                run.backend);
     if (!result.rtl_arrays.empty() && result.rtl_arrays.size() < arrays)
         base::print(" behind array{} {}, tlm behind the others",
                     result.rtl_arrays.size() == 1 ? "" : "s", fmt::join(result.rtl_arrays, ", "));
@@ -55,9 +56,10 @@ void print_cycles(const RunResult& result, const RunReport& run) {
     const double seconds = result.seconds();
     const double tops = seconds == 0 ? 0 : 2e-12 * static_cast<double>(result.macs) / seconds;
     base::print(
-        "  {} cycles ({:.3f} ms at {:.0f} MHz), {:.0f} per sample; {} MACs, {:.2f} TOPS, "
+        "  {}{} cycles ({:.3f} ms at {:.0f} MHz), {:.0f} per sample; {} MACs, {:.2f} TOPS, "
         "utilization {:.1f} %\n",
-        result.cycles, seconds * 1e3, static_cast<double>(result.clock_hz) / 1e6,
+        result.level == "lt" ? "approximately " : "", result.cycles, seconds * 1e3,
+        static_cast<double>(result.clock_hz) / 1e6,
         static_cast<double>(result.cycles) / static_cast<double>(run.samples), result.macs, tops,
         result.utilization() * 100);
     base::print(

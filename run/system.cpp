@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/system.h"
 
+#include <algorithm>
+
 #include "engine/tlm_mxu_engine.h"
 #include "run/paths.h"
 #include "systemc/kernel/resolution.h"
@@ -20,6 +22,11 @@ host::HostConfig host_config(const arch::ChipConfig& config, const SystemOptions
     host.firmware_elf = firmware_elf();
     host.memory_bytes = options.host_bytes;
     host.console = options.console;
+    host.gdb = options.gdb;
+    if (options.level == sim::Level::kLt)
+        host.quantum_instructions = std::max<uint64_t>(
+            1, static_cast<uint64_t>(static_cast<double>(options.quantum_ns) * 1e-9 *
+                                     static_cast<double>(config.host.cpu_clock_hz)));
     host.connect = options.connect;
     return host;
 }
@@ -40,6 +47,9 @@ void prepare_simulation() {
 
 System::System(const arch::ChipConfig& config, const SystemOptions& options) : config_(config) {
     prepare_simulation();
+    if (options.level == sim::Level::kLt)
+        tlm::tlm_global_quantum::instance().set(
+            sc_core::sc_time(static_cast<double>(options.quantum_ns), sc_core::SC_NS));
     EngineFactory make_engine = options.make_engine;
     if (!make_engine)
         make_engine = [this](uint32_t, uint32_t) {
@@ -48,7 +58,8 @@ System::System(const arch::ChipConfig& config, const SystemOptions& options) : c
     const auto named = [&](const char* name) { return options.name + name; };
     chip_ = std::make_unique<sim::TpuChip>(
         named("chip").c_str(), config_,
-        sim::ChipOptions{options.functional, options.cores, options.arrays, options.connect},
+        sim::ChipOptions{options.functional, options.cores, options.arrays, options.connect,
+                         options.level},
         make_engine);
     irq_ = std::make_unique<sc_core::sc_signal<bool>>(named("irq").c_str());
     chip_->irq_out().bind(*irq_);

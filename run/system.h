@@ -31,6 +31,8 @@ struct SystemOptions {
     bool functional = true;  ///< false: time only
     uint32_t cores = 0;      ///< the first so many; 0: all
     uint32_t arrays = 0;     ///< of each core, the first so many; 0: all
+    sim::Level level = sim::Level::kAt;
+    uint64_t quantum_ns = 0;    ///< kLt: how far initiators run ahead of simulated time
     EngineFactory make_engine;  ///< empty: a transaction-level engine for each array
     HostKind host = HostKind::kDirect;
     std::string cpu = "riscv";                         ///< kFirmware: riscv, native
@@ -39,6 +41,7 @@ struct SystemOptions {
     /// Bytes of host memory. kDirect, 0: a memory without bytes, every access is fine.
     uint64_t host_bytes = 0;
     std::function<void(std::string_view)> console;  ///< kFirmware: what the firmware prints
+    std::optional<host::GdbOptions> gdb;            ///< kFirmware: of riscv
     sim::Connect connect;                           ///< of all sockets; empty: directly
 };
 

@@ -12,6 +12,7 @@
 #include "run/array_places.h"
 #include "run/arrays.h"
 #include "run/report.h"
+#include "run/run.h"
 #include "run/wave_window.h"
 
 namespace tandem::tools {
@@ -61,6 +62,14 @@ int conclude_run(const arch::ChipConfig& chip, const run::RunResult& result,
 
 /// --wave and its window.
 void add_wave_options(CLI::App& command, run::WaveOptions& wave);
+
+/// --level, --quantum.
+void add_level_options(CLI::App& command, run::RunOptions& options);
+/// As on a command line, with a leading blank; empty for the default.
+std::string level_option(const run::RunOptions& options);
+
+/// --gdb.
+void add_gdb_option(CLI::App& command, run::RunOptions& options);
 
 /// An array by its parameters, as options of a subcommand.
 struct ArrayArguments {

@@ -106,7 +106,8 @@ int gemm(GemmArguments a) {
     report.plan = name_of(a.plan);
     report.rerun = fmt::format("{} --backend {} --host {} --seed {}", rerun_of(a),
                                a.options.backend, a.options.cpu, a.seed);
-    report.rerun += a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
+    report.rerun += a.options.array.to_string() + array_places_option(a.options.rtl_arrays) +
+                    level_option(a.options);
     if (result.injected) report.rerun += inject_option(result.injected->to_string());
     if (a.options.functional && !result.divergence && result.failure.empty()) {
         const auto expected = plain_product(product);
@@ -148,6 +149,7 @@ void add_gemm_command(CLI::App& app, Action& action) {
             "firmware, matrices in device memory")
         ->check(OneOf({"first", "all"}))
         ->capture_default_str();
+    add_level_options(*command, a->options);
     add_plan_option(*command, a->plan);
     add_rtl_options(*command, a->options.array);
     add_array_places(*command, a->options.rtl_arrays);

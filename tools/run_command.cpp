@@ -33,7 +33,7 @@ namespace {
 struct RunArguments {
     std::string model;
     ChipArguments chip{.chip = "test_16x16"};
-    std::string mode = "functional", level = "at", dtype;
+    std::string mode = "functional", dtype;
     SampleFiles samples;
     std::string layers, output, json, csv, trace, check = "none";
     uint64_t seed = 0;
@@ -54,6 +54,7 @@ std::string rerun_command(const RunArguments& a, const run::RunResult& result) {
     text += plan_option(a.model_options.plan);
     if (a.samples.inputs.empty()) text += fmt::format(" --seed {}", a.seed);
     text += a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
+    text += level_option(a.options);
     return text + (result.injected ? inject_option(result.injected->to_string()) : "");
 }
 
@@ -224,6 +225,8 @@ int run_counts(const CLI::App& command, const RunArguments& a) {
         throw UserError(a.model, "--mode", "timing, or --timing chip", a.mode);
     if (a.options.backend == "tandem")
         throw UserError(a.model, "--backend", "tlm or rtl, or --timing chip", a.options.backend);
+    if (a.options.level != "at")
+        throw UserError(a.model, "--level", "at, or --timing chip", a.options.level);
     return run_scalesim(
         {a.model, a.json, a.chip, a.options.backend, a.model_options.batch, a.options.array});
 }
@@ -307,11 +310,8 @@ void add_run_command(CLI::App& app, Action& action) {
             "functional: data and time; timing: time only [networks functional, layers timing]")
         ->check(OneOf({"functional", "timing"}))
         ->capture_default_str();
-    command
-        ->add_option("--level", a->level,
-                     "level of abstraction: at, approximately timed with contention (the only one)")
-        ->check(OneOf({"at"}))
-        ->capture_default_str();
+    add_level_options(*command, a->options);
+    add_gdb_option(*command, a->options);
     command
         ->add_option(
             "--timing", a->timing,
@@ -366,9 +366,10 @@ void add_run_command(CLI::App& app, Action& action) {
                       ".shadow; T from the start of the program), or seed=N");
     command->add_option("--seed", a->seed, "of random inputs")->capture_default_str();
     command
-        ->add_option("--firmware-budget", a->options.firmware_budget,
-                     "instructions of the RISC-V CPU after which the run fails [2*10^8, and 100 for "
-                     "each byte and 10^6 for each run of the job]")
+        ->add_option(
+            "--firmware-budget", a->options.firmware_budget,
+            "instructions of the RISC-V CPU after which the run fails [2*10^8, and 100 for "
+            "each byte and 10^6 for each run of the job]")
         ->check(CLI::Range(uint64_t{1}, ~uint64_t{0}));
     command->add_flag("--verbose", a->verbose, "show what the firmware prints");
     command->callback(

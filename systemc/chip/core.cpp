@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "systemc/sequencer/loose_sequencer.h"
+
 namespace tandem::sim {
 namespace {
 
@@ -29,13 +31,20 @@ std::vector<std::unique_ptr<WeightFetcher>> make_fetchers(
     return fetchers;
 }
 
+std::unique_ptr<Sequencer> make_sequencer(SharedPaths* paths, ChipServices& services,
+                                          const std::vector<Unit*>& units, uint32_t core) {
+    if (paths != nullptr)
+        return std::make_unique<LooseSequencer>("sequencer", services, units, core, *paths);
+    return std::make_unique<Sequencer>("sequencer", services, units, core);
+}
+
 }  // namespace
 
 Core::Core(sc_core::sc_module_name name, uint32_t index, const arch::ChipConfig& config,
-           bool functional, DeviceMemory& memory, HostLink& link, Engines engines,
-           const Connect& connect)
+           bool functional, SharedPaths* paths, DeviceMemory& memory, HostLink& link,
+           Engines engines, const Connect& connect)
     : sc_module(name),
-      services_(config, functional, index),
+      services_(config, functional, index, paths != nullptr ? Level::kLt : Level::kAt),
       unified_buffer_("unified_buffer", config),
       mxus_(make_arrays(services_, unified_buffer_, std::move(engines))),
       weights_(make_fetchers(services_, mxus_)),
@@ -43,7 +52,7 @@ Core::Core(sc_core::sc_module_name name, uint32_t index, const arch::ChipConfig&
       dma_in_("dma_in", isa::Unit::kDmaIn, services_, link, unified_buffer_),
       dma_out_("dma_out", isa::Unit::kDmaOut, services_, link, unified_buffer_),
       units_(all_units()),
-      sequencer_("sequencer", services_, units_, index) {
+      sequencer_(make_sequencer(paths, services_, units_, index)) {
     const auto to_buffer = [&](MemoryInitiator& unit) {
         bind_sockets(connect, unit.memory_out, unified_buffer_.memory_in);
     };
@@ -57,7 +66,7 @@ Core::Core(sc_core::sc_module_name name, uint32_t index, const arch::ChipConfig&
     for (const auto& weights : weights_) to_memory(weights->memory);
     to_memory(dma_in_.memory);
     to_memory(dma_out_.memory);
-    to_memory(sequencer_.memory);
+    to_memory(sequencer_->memory);
 }
 
 std::vector<Mxu*> Core::mxu_pointers() const {

@@ -13,6 +13,7 @@
 #include "systemc/memory/unified_buffer.h"
 #include "systemc/mxu/mxu.h"
 #include "systemc/sequencer/sequencer.h"
+#include "systemc/sequencer/shared_paths.h"
 #include "systemc/vector/vector_unit.h"
 #include "systemc/weights/weight_fetcher.h"
 
@@ -22,9 +23,10 @@ class Core : public sc_core::sc_module {
   public:
     using Engines = std::vector<std::unique_ptr<engine::MxuEngine>>;
 
-    /// One array for each engine.
+    /// One array for each engine. Loosely timed with `paths`: functional, and with engines that
+    /// know their next event.
     Core(sc_core::sc_module_name name, uint32_t index, const arch::ChipConfig& config,
-         bool functional, DeviceMemory& memory, HostLink& link, Engines engines,
+         bool functional, SharedPaths* paths, DeviceMemory& memory, HostLink& link, Engines engines,
          const Connect& connect = {});
 
     ChipServices& services() { return services_; }
@@ -32,7 +34,7 @@ class Core : public sc_core::sc_module {
     Mxu& mxu(size_t array = 0) { return *mxus_[array]; }
     WeightFetcher& weights(size_t array = 0) { return *weights_[array]; }
     size_t arrays() const { return mxus_.size(); }
-    Sequencer& sequencer() { return sequencer_; }
+    Sequencer& sequencer() { return *sequencer_; }
     /// The units with queues: dma_in, dma_out, then weights and mxu of each array, vector.
     const std::vector<Unit*>& units() const { return units_; }
 
@@ -48,7 +50,7 @@ class Core : public sc_core::sc_module {
     DmaEngine dma_in_;
     DmaEngine dma_out_;
     std::vector<Unit*> units_;
-    Sequencer sequencer_;
+    std::unique_ptr<Sequencer> sequencer_;
 };
 
 }  // namespace tandem::sim

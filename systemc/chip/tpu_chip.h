@@ -16,6 +16,7 @@ struct ChipOptions {
     uint32_t cores = 0;      ///< the first so many; 0: all
     uint32_t arrays = 0;     ///< of each core, the first so many; 0: all
     Connect connect;         ///< of the sockets inside; empty: directly
+    Level level = Level::kAt;
 };
 
 class TpuChip : public sc_core::sc_module {
@@ -53,8 +54,11 @@ class TpuChip : public sc_core::sc_module {
                                                   const EngineFactory& make_engine);
     std::vector<CoreUnits> core_units() const;
 
+    SharedPaths::Cycles path_cycles() const;
+
     DeviceMemory device_memory_;
     HostLink link_;
+    SharedPaths paths_;  ///< level kLt
     std::vector<std::unique_ptr<Core>> cores_;
     ProgramRunner runner_;
     HostInterface host_interface_;

@@ -26,28 +26,61 @@ DmaEngine::DmaEngine(sc_core::sc_module_name name, isa::Unit unit, ChipServices&
       ports_(ports) {}
 
 void DmaEngine::execute(const Dispatched& instruction) {
-    if (bytes_.empty()) bytes_ = buffer.direct();
-    const auto opcode = static_cast<isa::Opcode>(isa::opcode_of(instruction.words));
-    if (!is_host(opcode) && !is_memory(opcode))
-        services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
-    const Transfer transfer = checked(instruction);
-    const bool write = unit() == isa::Unit::kDmaOut;
-    if (!(is_host(opcode) ? with_host(transfer, write) : with_memory(transfer, write)))
-        services_.fail(
-            is_host(opcode) ? arch::DeviceError::kHostAddress : arch::DeviceError::kMemoryAddress,
-            instruction.index);
+    const Transfer moved = checked(instruction);
+    transfer(moved, instruction);
     const uint64_t number = begin(instruction, now());
     // The bytes trickle in or out: they steal single cycles of the port from whoever else uses it.
-    (write ? ports_.read_port : ports_.write_port).take_later(now(), transfer.total);
+    const bool write = unit() == isa::Unit::kDmaOut;
+    (write ? ports_.read_port : ports_.write_port).take_later(now(), moved.total);
     wait_until(now() + 1);  // by then all that share the path have asked
     done_at(number, services_.clock().at_or_after(booking_.end()));
     wait_until_fewer(services_.config().dma.in_flight);
 }
 
+void DmaEngine::transfer(const Transfer& transfer, const Dispatched& instruction) {
+    const auto opcode = static_cast<isa::Opcode>(isa::opcode_of(instruction.words));
+    const bool write = unit() == isa::Unit::kDmaOut;
+    if (!(is_host(opcode) ? with_host(transfer, write) : with_memory(transfer, write)))
+        services_.fail(
+            is_host(opcode) ? arch::DeviceError::kHostAddress : arch::DeviceError::kMemoryAddress,
+            instruction.index);
+}
+
+Cycle DmaEngine::latency_of(const Dispatched& instruction) const {
+    const auto& config = services_.config();
+    const auto op = isa::ReadHost::decode(instruction.words);
+    const uint64_t address = instruction.base + op.offset + (uint64_t{op.offset_high} << 32);
+    if (is_host(static_cast<isa::Opcode>(isa::opcode_of(instruction.words))))
+        return config.cycles_in(config.host.latency_ps);
+    return config.cycles_in(address < config.memory.bytes ? config.memory.latency_ps
+                                                          : config.cmem.latency_ps);
+}
+
+/// The engine begins the next transfer while fewer than `in_flight` are under way.
+std::optional<Performed> DmaEngine::perform(const Dispatched& instruction, Cycle start) {
+    transfer(checked(instruction), instruction);
+    const Cycle done = path_.take(start, cycles_until(booking_.end()), latency_of(instruction));
+    account_.charge(done_.empty() || done_.back() <= start ? Cause::kIdle : Cause::kBusy, start);
+    account_.charge(Cause::kBusy, done);
+    done_.push_back(done_.empty() ? done : std::max(done, done_.back()));
+    Cycle next = start + 1;
+    while (done_.size() >= services_.config().dma.in_flight) {
+        next = std::max(next, done_.front());
+        done_.pop_front();
+    }
+    return Performed{start, next, done};
+}
+
+void DmaEngine::begin_program(Cycle cycle) {
+    PipelinedUnit::begin_program(cycle);
+    done_.clear();
+}
+
 DmaEngine::Transfer DmaEngine::checked(const Dispatched& instruction) {
+    if (bytes_.empty()) bytes_ = buffer.direct();
     const auto op = isa::ReadHost::decode(instruction.words);  // all four have the same fields
     const auto opcode = static_cast<isa::Opcode>(isa::opcode_of(instruction.words));
-    if (op.rows == 0 || op.planes == 0)
+    if ((!is_host(opcode) && !is_memory(opcode)) || op.rows == 0 || op.planes == 0)
         services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
     Transfer t;
     t.address = instruction.base + op.offset + (uint64_t{op.offset_high} << 32);

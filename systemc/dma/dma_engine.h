@@ -6,11 +6,14 @@
 // themselves move when a transfer begins; who must not see them yet waits for its flags.
 #pragma once
 
+#include <deque>
+#include <optional>
 #include <span>
 
 #include "systemc/host_interface/host_link.h"
 #include "systemc/kernel/pipelined_unit.h"
 #include "systemc/memory/initiator.h"
+#include "systemc/memory/own_path.h"
 #include "systemc/memory/unified_buffer.h"
 
 namespace tandem::sim {
@@ -23,6 +26,9 @@ class DmaEngine final : public PipelinedUnit {
     /// `unit` is isa::Unit::kDmaIn or kDmaOut.
     DmaEngine(sc_core::sc_module_name name, isa::Unit unit, ChipServices& services, HostLink& host,
               UnifiedBuffer& ports);
+
+    std::optional<Performed> perform(const Dispatched& instruction, Cycle start) override;
+    void begin_program(Cycle cycle) override;
 
   private:
     /// An instruction with its addresses checked for overflow and its extent on
@@ -38,7 +44,10 @@ class DmaEngine final : public PipelinedUnit {
     };
 
     void execute(const Dispatched& instruction) override;
+    /// Moves the bytes and books the path.
+    void transfer(const Transfer& transfer, const Dispatched& instruction);
     Transfer checked(const Dispatched& instruction);
+    Cycle latency_of(const Dispatched& instruction) const;
     bool with_memory(const Transfer& transfer, bool write);
     bool with_host(const Transfer& transfer, bool write);
 
@@ -47,6 +56,8 @@ class DmaEngine final : public PipelinedUnit {
     std::span<uint8_t> bytes_;
     std::span<uint8_t> far_;  ///< device memory
     Booking booking_;         ///< of the transfer that has begun last
+    OwnPath path_;            ///< loosely timed
+    std::deque<Cycle> done_;  ///< loosely timed: of the transfers under way, the oldest first
 };
 
 }  // namespace tandem::sim

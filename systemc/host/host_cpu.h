@@ -40,6 +40,8 @@ class HostCpu : public sc_core::sc_module {
     uint32_t exit_code() const { return exit_code_; }
     /// Why the CPU was stopped, several lines; empty when the program ended by itself.
     const std::string& fault() const { return fault_; }
+    /// A debugger has ended the program; there is a fault, too.
+    bool killed() const { return killed_; }
 
   protected:
     bool exit_requested() const { return exit_requested_; }
@@ -55,6 +57,11 @@ class HostCpu : public sc_core::sc_module {
         finish();
     }
 
+    void kill(std::string text) {
+        killed_ = true;
+        fail(std::move(text));
+    }
+
     /// One access on the bus, with its delay waited for. `data` holds `bytes` bytes.
     tlm::tlm_response_status access(tlm::tlm_command command, uint64_t address, uint8_t* data,
                                     unsigned bytes);
@@ -68,6 +75,7 @@ class HostCpu : public sc_core::sc_module {
 
     bool exit_requested_ = false;
     bool finished_ = false;
+    bool killed_ = false;
     uint32_t exit_code_ = 0;
     std::string fault_;
     sc_core::sc_event finished_event_;

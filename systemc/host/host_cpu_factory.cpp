@@ -18,6 +18,8 @@ std::unique_ptr<HostCpu> make_riscv(const char* name, const HostConfig& config, 
     riscv.clock_hz = config.cpu_clock_hz;
     riscv.firmware_elf = config.firmware_elf;
     riscv.budget_instructions = config.firmware_budget;
+    riscv.gdb = config.gdb;
+    riscv.quantum_instructions = config.quantum_instructions;
     return std::make_unique<RiscvHost>(name, riscv, memory);
 }
 #else
@@ -32,6 +34,9 @@ std::unique_ptr<HostCpu> make_riscv(const char*, const HostConfig&, HostRam&) {
 
 std::unique_ptr<HostCpu> make_host_cpu(const char* name, const HostConfig& config,
                                        HostRam& memory) {
+    if (config.kind == "native" && config.gdb)
+        throw UserError(
+            "host \"native\" is part of the simulator and has no CPU for gdb: use host \"riscv\"");
     if (config.kind == "native") return std::make_unique<NativeHost>(name, memory);
     if (config.kind == "riscv") return make_riscv(name, config, memory);
     throw UserError("host: expected \"riscv\" or \"native\", found \"" + config.kind + "\"");

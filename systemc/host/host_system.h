@@ -50,6 +50,8 @@ class HostSystem : public sc_core::sc_module {
     uint32_t exit_code() const { return cpu_->exit_code(); }
     /// Why the CPU was stopped; empty when the firmware ended by itself.
     const std::string& fault() const { return cpu_->fault(); }
+    /// A debugger has ended the firmware.
+    bool killed() const { return cpu_->killed(); }
     /// Instructions of the firmware; 0 with the native CPU.
     uint64_t instructions() const { return cpu_->instructions(); }
 

@@ -13,6 +13,8 @@
 #include "base/memory.h"
 #include "firmware/include/tandem/platform.h"
 #include "systemc/host/elf_loader.h"
+#include "systemc/host/riscv_registers.h"
+#include "systemc/host/unicorn_error.h"
 
 namespace tandem::host {
 
@@ -36,13 +38,7 @@ std::string hex(uint64_t value) {
     return text.str();
 }
 
-void require(uc_err error, const std::string& what) {
-    if (error != UC_ERR_OK) {
-        throw std::runtime_error("Unicorn: " + what + ": " + uc_strerror(error));
-    }
-}
-
-/// Of its translations, and some more. Where it does not get them it ends the process.
+/// For its translations, and some more. Where it does not get them it ends the process.
 constexpr uint64_t kEmulatorBytes = (uint64_t{1} << 30) + (64 << 20);
 
 uc_engine* open_engine() {
@@ -56,8 +52,8 @@ uc_engine* open_engine() {
 
 /// What Unicorn calls. C frames lie between here and run_thread: no exception may pass.
 struct RiscvHost::Callbacks {
-    static void block(uc_engine*, uint64_t, uint32_t bytes, void* host) {
-        static_cast<RiscvHost*>(host)->on_block(bytes);
+    static void block(uc_engine*, uint64_t address, uint32_t bytes, void* host) {
+        static_cast<RiscvHost*>(host)->on_block(address, bytes);
     }
 
     static uint64_t read(uc_engine*, uint64_t offset, unsigned bytes, void* user) {
@@ -100,6 +96,7 @@ RiscvHost::RiscvHost(sc_core::sc_module_name name, const RiscvHostConfig& config
     }
     pc_ = load_elf(file, config.firmware_elf.string(), ram, platform::kRamBase);
     open(memory);
+    if (config.gdb) open_debugger(memory);
     SC_HAS_PROCESS(RiscvHost);
     SC_THREAD(run_thread);
     set_stack_size(kStackBytes);
@@ -131,6 +128,10 @@ void RiscvHost::map_device(uint64_t address, uint64_t bytes, void* region) {
 }
 
 void RiscvHost::run_thread() {
+    if (debugger_) {
+        debugger_->accept();
+        if (!serve_debugger(gdb::Stop{})) return;
+    }
     quantum_end_ = config_.quantum_instructions;
     while (run_until_stop()) {
         if (interrupt_deliverable()) enter_interrupt();
@@ -140,9 +141,10 @@ void RiscvHost::run_thread() {
 /// False when the CPU has ended.
 bool RiscvHost::run_until_stop() {
     stop_ = Stop::kNone;
+    stopped_before_.reset();
     bad_access_.clear();
     const uc_err error = uc_emu_start(uc_.get(), pc_, kNoEndAddress, 0, 0);
-    pc_ = read_register(UC_RISCV_REG_PC);
+    pc_ = stopped_before_.value_or(read_register(UC_RISCV_REG_PC));
     return after_stop(error);
 }
 
@@ -151,12 +153,16 @@ bool RiscvHost::after_stop(int error) {
         case Stop::kException:
             std::rethrow_exception(std::exchange(exception_, nullptr));
         case Stop::kBusError:
-            fail(describe("bus error: " + bad_access_));
+            fail_for("bus error: " + bad_access_, gdb::kSigSegv);
             return false;
         case Stop::kExit:
             synchronise();
+            if (debugger_) debugger_->exited(exit_code());
             finish();
             return false;
+        case Stop::kDebug:
+            inside_block_ = true;
+            return serve_debugger();
         case Stop::kQuantum:
             synchronise();
             quantum_end_ = instructions_ + config_.quantum_instructions;
@@ -164,9 +170,10 @@ bool RiscvHost::after_stop(int error) {
         case Stop::kInterrupt:
             return true;
         case Stop::kBudget:
-            fail(describe("the budget of " + std::to_string(config_.budget_instructions) +
-                          " firmware instructions is used up (--firmware-budget); does the "
-                          "firmware loop for ever?"));
+            fail_for("the budget of " + std::to_string(config_.budget_instructions) +
+                         " firmware instructions is used up (--firmware-budget); does the "
+                         "firmware loop for ever?",
+                     gdb::kSigInt);
             return false;
         case Stop::kNone:
             break;
@@ -174,7 +181,7 @@ bool RiscvHost::after_stop(int error) {
     if (error != UC_ERR_OK) {
         std::string reason = uc_strerror(static_cast<uc_err>(error));
         if (!bad_access_.empty()) reason += ", " + bad_access_;
-        fail(describe(reason));
+        fail_for(reason, gdb::kSigIll);
         return false;
     }
     return wait_for_interrupt();
@@ -185,15 +192,15 @@ bool RiscvHost::wait_for_interrupt() {
     uint32_t instruction = 0;
     uc_mem_read(uc_.get(), pc_ - 4, &instruction, sizeof instruction);
     if (instruction != kWfi) {
-        fail(describe("the emulator stopped without a reason"));
+        fail_for("the emulator stopped without a reason", gdb::kSigIll);
         return false;
     }
     if ((read_register(UC_RISCV_REG_MIE) & kMieMeie) == 0) {
-        fail(describe("wfi with all interrupts disabled would never end"));
+        fail_for("wfi with all interrupts disabled would never end", gdb::kSigIll);
         return false;
     }
     synchronise();
-    if (!irq_in.read()) wait(irq_in.posedge_event());
+    if (!irq_in.read() && !wait_for_line()) return false;
     quantum_end_ = instructions_ + config_.quantum_instructions;
     return true;
 }
@@ -203,18 +210,34 @@ void RiscvHost::stop(Stop reason) {
     uc_emu_stop(uc_.get());
 }
 
+/// The instruction at `address` is not executed. With hooks on instructions the emulator's pc may
+/// be that of the one before.
+void RiscvHost::stop_before(uint64_t address, Stop reason) {
+    stopped_before_ = address;
+    stop(reason);
+}
+
 /// Called before each basic block; a block that is stopped here is not executed.
-void RiscvHost::on_block(uint32_t bytes) {
+void RiscvHost::on_block(uint64_t address, uint32_t bytes) {
     // uc_emu_stop may let the block behind the one that called it begin.
     if (stop_ != Stop::kNone) return uc_emu_stop(uc_.get()), void();
+    const uint64_t end = address + bytes;
+    // The rest of a block has been counted with its beginning.
+    if (inside_block_ && end <= block_end_) {
+        inside_block_ = end != block_end_;
+        return;
+    }
     const uint64_t count = bytes / 4;
-    if (instructions_ + count > config_.budget_instructions) return stop(Stop::kBudget);
+    if (instructions_ + count > config_.budget_instructions)
+        return stop_before(address, Stop::kBudget);
     // A block longer than the quantum must still be executed some time.
     if (instructions_ + count > quantum_end_ && instructions_ != synchronised_) {
-        return stop(Stop::kQuantum);
+        return stop_before(address, Stop::kQuantum);
     }
-    if (interrupt_deliverable()) return stop(Stop::kInterrupt);
+    if (interrupt_deliverable()) return stop_before(address, Stop::kInterrupt);
     instructions_ += count;
+    block_end_ = end;
+    inside_block_ = false;
 }
 
 uint64_t RiscvHost::on_access(uint64_t address, unsigned bytes, uint64_t value, bool is_write) {
@@ -277,15 +300,11 @@ uint64_t RiscvHost::read_register(int id) const {
 void RiscvHost::write_register(int id, uint64_t value) { uc_reg_write(uc_.get(), id, &value); }
 
 std::string RiscvHost::describe(const std::string& reason) const {
-    static constexpr const char* kNames[32] = {"zero", "ra", "sp",  "gp",  "tp", "t0", "t1", "t2",
-                                               "s0",   "s1", "a0",  "a1",  "a2", "a3", "a4", "a5",
-                                               "a6",   "a7", "s2",  "s3",  "s4", "s5", "s6", "s7",
-                                               "s8",   "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
     std::ostringstream text;
     text << name() << ": RISC-V CPU stopped at pc " << hex(pc_) << ": " << reason << "\n"
          << "after " << instructions_ << " instructions at " << sc_core::sc_time_stamp();
     for (int i = 0; i < 32; ++i) {
-        text << (i % 4 == 0 ? "\n" : "  ") << std::setw(4) << kNames[i] << ' '
+        text << (i % 4 == 0 ? "\n" : "  ") << std::setw(4) << kRegisterNames[i] << ' '
              << hex(read_register(UC_RISCV_REG_X0 + i));
     }
     return text.str();

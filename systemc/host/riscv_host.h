@@ -9,11 +9,13 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "systemc/host/host_config.h"
 #include "systemc/host/host_cpu.h"
 #include "systemc/host/host_ram.h"
+#include "systemc/host/riscv_debugger.h"
 
 struct uc_struct;
 
@@ -26,6 +28,7 @@ struct RiscvHostConfig {
     /// simulated time at which nobody would see the end.
     uint64_t budget_instructions = kFirmwareBudget;
     std::filesystem::path firmware_elf;
+    std::optional<GdbOptions> gdb{};
 };
 
 class RiscvHost final : public HostCpu {
@@ -42,16 +45,26 @@ class RiscvHost final : public HostCpu {
     friend struct Callbacks;
 
     /// Why uc_emu_start came back, if it was asked to.
-    enum class Stop { kNone, kQuantum, kInterrupt, kExit, kBusError, kException, kBudget };
+    enum class Stop { kNone, kQuantum, kInterrupt, kExit, kBusError, kException, kBudget, kDebug };
 
     void open(HostRam& memory);
+    void open_debugger(HostRam& memory);
+    /// False: gdb has ended the program.
+    bool serve_debugger(const std::optional<gdb::Stop>& stop = std::nullopt);
+    /// gdb sees the CPU before it ends.
+    void fail_for(const std::string& reason, uint8_t signal);
+    bool debug_transport(tlm::tlm_command command, uint64_t address, uint8_t* data, uint64_t bytes);
     void map_device(uint64_t address, uint64_t bytes, void* region);
     void run_thread();
     bool run_until_stop();
     bool after_stop(int error);
     bool wait_for_interrupt();
+    bool wait_for_line();
     void stop(Stop reason);
-    void on_block(uint32_t bytes);
+    void stop_before(uint64_t address, Stop reason);
+    void on_block(uint64_t address, uint32_t bytes);
+    void on_instruction(uint64_t address);
+    void on_memory(bool write, uint64_t address, unsigned bytes);
     uint64_t on_access(uint64_t address, unsigned bytes, uint64_t value, bool is_write);
     void synchronise();
     bool interrupt_deliverable() const;
@@ -69,13 +82,17 @@ class RiscvHost final : public HostCpu {
     std::unique_ptr<uc_struct, void (*)(uc_struct*)> uc_;
     Region registers_region_;
     Region device_region_;
+    std::unique_ptr<RiscvDebugger> debugger_;
+    uint64_t block_end_ = 0;     ///< of the block that has been counted last
+    bool inside_block_ = false;  ///< gdb has stopped the CPU in it
     uint64_t pc_ = 0;
     uint64_t instructions_ = 0;
     uint64_t synchronised_ = 0;  ///< instructions whose time has passed
     uint64_t quantum_end_ = 0;   ///< instruction count at which to let others run
     Stop stop_ = Stop::kNone;
-    std::string bad_access_;        ///< what the bus or the emulator refused
-    std::exception_ptr exception_;  ///< thrown inside a bus access, to be passed on
+    std::optional<uint64_t> stopped_before_;  ///< the instruction, if it is known
+    std::string bad_access_;                  ///< what the bus or the emulator refused
+    std::exception_ptr exception_;            ///< thrown inside a bus access, to be passed on
 };
 
 }  // namespace tandem::host

@@ -16,18 +16,23 @@ class HostLink : public sc_core::sc_module {
   public:
     MemoryInitiator host;  ///< to host memory, absolute host addresses
 
-    HostLink(sc_core::sc_module_name name, const arch::ChipConfig::Host& config)
+    HostLink(sc_core::sc_module_name name, const arch::ChipConfig::Host& config,
+             Level level = Level::kAt)
         : sc_module(name),
           host("host"),
-          to_chip_(config.bytes_per_second),
-          to_host_(config.bytes_per_second),
+          to_chip_(config.bytes_per_second, level),
+          to_host_(config.bytes_per_second, level),
           latency_(from_picoseconds(config.latency_ps)),
-          to_chip_desk_([this](const PathRequest& request, sc_core::sc_time asked) {
-              return to_chip_.reserve_at(asked, request.bytes) + latency_;
-          }),
-          to_host_desk_([this](const PathRequest& request, sc_core::sc_time asked) {
-              return to_host_.reserve_at(asked, request.bytes) + latency_;
-          }) {}
+          to_chip_desk_(
+              [this](const PathRequest& request, sc_core::sc_time asked) {
+                  return to_chip_.reserve_at(asked, request.bytes) + latency_;
+              },
+              level),
+          to_host_desk_(
+              [this](const PathRequest& request, sc_core::sc_time asked) {
+                  return to_host_.reserve_at(asked, request.bytes) + latency_;
+              },
+              level) {}
 
     /// Host memory to `data`. Adds the time it takes to `delay`; false when the host refused.
     bool read(uint64_t address, uint8_t* data, uint64_t bytes, sc_core::sc_time& delay) {

@@ -14,6 +14,7 @@
 #include "arch/generated/register_table.h"
 #include "systemc/kernel/clock.h"
 #include "systemc/kernel/flags.h"
+#include "systemc/kernel/level.h"
 
 namespace tandem::sim {
 
@@ -37,11 +38,16 @@ struct ProgramError {
     sc_core::sc_time when{};
 };
 
+/// Loosely timed: leaves an instruction that cannot go on; the error has been raised.
+struct InstructionFailed {};
+
 class ChipServices {
   public:
-    ChipServices(const arch::ChipConfig& config, bool functional, uint32_t core = 0)
+    ChipServices(const arch::ChipConfig& config, bool functional, uint32_t core = 0,
+                 Level level = Level::kAt)
         : config_(config),
           functional_(functional),
+          level_(level),
           core_(core),
           clock_(config.clock_hz),
           cross_core_cycles_(config.cycles_in(config.sequencer.cross_core_latency_ps)) {}
@@ -68,6 +74,13 @@ class ChipServices {
             return flags_.raise(header.signal_b);
         const Cycle visible = clock_.now() + cross_core_cycles_;
         cores_[header.core - 1u]->flags_.raise_at(header.signal_b, clock_.time_of(visible));
+    }
+    /// Loosely timed: the effects are visible in cycle `when`.
+    void raise_signals_ahead(const isa::Header& header, Cycle when) {
+        flags_.raise_ahead(header.signal_a, when);
+        if (header.core == 0 || header.core == core_ + 1 || cores_.empty())
+            return flags_.raise_ahead(header.signal_b, when);
+        cores_[header.core - 1u]->flags_.raise_ahead(header.signal_b, when + cross_core_cycles_);
     }
 
     void set_observer(ChipObserver* observer) { observer_ = observer; }
@@ -101,9 +114,11 @@ class ChipServices {
         if (!error_) error_ = ProgramError{code, instruction, sc_core::sc_time_stamp()};
         progress_.notify(sc_core::SC_ZERO_TIME);
     }
-    /// The same, for a unit's process that cannot go on: it sleeps until it is reset.
+    /// The same, for a unit's process that cannot go on: it sleeps until it is reset. Loosely
+    /// timed, units have no process: throws InstructionFailed.
     [[noreturn]] void fail(arch::DeviceError code, uint32_t instruction) {
         raise_error(code, instruction);
+        if (level_ == Level::kLt) throw InstructionFailed{};
         for (;;) sc_core::wait(never_);
     }
     /// From outside of the core. Of what comes in the same instant this counts, whatever the kernel
@@ -119,6 +134,7 @@ class ChipServices {
   private:
     const arch::ChipConfig config_;
     const bool functional_;
+    const Level level_;
     const uint32_t core_;
     Clock clock_;
     const Cycle cross_core_cycles_;

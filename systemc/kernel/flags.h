@@ -5,9 +5,11 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <systemc>
 
 #include "arch/generated/isa.h"
+#include "systemc/kernel/clock.h"
 
 namespace tandem::sim {
 
@@ -39,9 +41,26 @@ class Flags {
         while (!try_take(flag)) sc_core::wait(raised_);
     }
     const sc_core::sc_event& raised() const { return raised_; }
+
+    /// Loosely timed: raised in cycle `when`, which may lie ahead of simulated time.
+    void raise_ahead(uint32_t flag, Cycle when) {
+        if (flag == 0) return;
+        ahead_[flag].push_back(when);
+        raised_.notify(sc_core::SC_ZERO_TIME);
+    }
+    /// Takes such a flag; returns since when it is there.
+    std::optional<Cycle> take_ahead(uint32_t flag) {
+        if (flag == 0) return 0;
+        if (ahead_[flag].empty()) return std::nullopt;
+        const Cycle when = ahead_[flag].front();
+        ahead_[flag].pop_front();
+        return when;
+    }
+
     void clear() {
         counts_.fill(0);
         under_way_.clear();
+        for (auto& times : ahead_) times.clear();
     }
     const std::array<uint32_t, isa::kFlagCount>& counts() const { return counts_; }
 
@@ -63,6 +82,7 @@ class Flags {
 
     std::array<uint32_t, isa::kFlagCount> counts_{};
     std::deque<UnderWay> under_way_;  ///< from other cores, the earliest first
+    std::array<std::deque<Cycle>, isa::kFlagCount> ahead_{};
     sc_core::sc_event raised_;
 };
 

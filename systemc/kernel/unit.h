@@ -30,6 +30,13 @@ struct UnitProbe {
     char text[20] = "";        ///< its mnemonic, likewise
 };
 
+/// Of an instruction that was performed at once, in cycles.
+struct Performed {
+    Cycle start;  ///< begins to work
+    Cycle next;   ///< the unit may begin the next one
+    Cycle done;   ///< its effects are visible
+};
+
 class Unit : public sc_core::sc_module {
   public:
     isa::Unit unit() const { return unit_; }
@@ -37,6 +44,10 @@ class Unit : public sc_core::sc_module {
     /// Call only when the queue is not full. Seen by the unit in the next delta cycle.
     void enqueue(const Dispatched& instruction);
     const sc_core::sc_event& dequeued() const { return dequeued_; }
+    /// Loosely timed, in place of enqueue(): all effects of an instruction whose flags are there in
+    /// cycle `start`, at once and without waiting. Nothing: it waits for another unit; call it
+    /// again with the same values. Throws InstructionFailed.
+    virtual std::optional<Performed> perform(const Dispatched& instruction, Cycle start) = 0;
     /// Nothing queued, nothing executing, nothing outstanding.
     virtual bool idle() const { return queue_.empty() && !executing_; }
     /// Drops everything and starts afresh (the unit's process restarts).
@@ -75,6 +86,10 @@ class Unit : public sc_core::sc_module {
     Cycle now() const { return services_.clock().now(); }
     void wait_until(Cycle cycle) const { services_.clock().wait_until(cycle); }
     void charge(Cause cause) { account_.charge(cause, now()); }
+    /// Loosely timed: cycles, rounded up, until a booking that was made now ends.
+    Cycle cycles_until(const sc_core::sc_time& end) const {
+        return services_.clock().at_or_after(end - sc_core::sc_time_stamp());
+    }
 
     ChipServices& services_;
     CycleAccount account_;

@@ -7,13 +7,16 @@
 #include <cstdint>
 #include <systemc>
 
+#include "systemc/kernel/level.h"
 #include "systemc/kernel/resolution.h"
 
 namespace tandem::sim {
 
 class Bandwidth {
   public:
-    explicit Bandwidth(uint64_t bytes_per_second) : bytes_per_second_(bytes_per_second) {
+    /// `level` kLt: every transfer has the path for itself.
+    explicit Bandwidth(uint64_t bytes_per_second, Level level = Level::kAt)
+        : bytes_per_second_(bytes_per_second), shared_(level == Level::kAt) {
         require_femtoseconds();
     }
 
@@ -29,7 +32,8 @@ class Bandwidth {
         const auto femtoseconds = static_cast<uint64_t>(
             (static_cast<unsigned __int128>(bytes) * 1000000000000000ull + bytes_per_second_ - 1) /
             bytes_per_second_);
-        busy_until_ = std::max(busy_until_, asked) + sc_core::sc_time::from_value(femtoseconds);
+        const sc_core::sc_time start = shared_ ? std::max(busy_until_, asked) : asked;
+        busy_until_ = start + sc_core::sc_time::from_value(femtoseconds);
         total_bytes_ += bytes;
         return busy_until_;
     }
@@ -37,6 +41,7 @@ class Bandwidth {
 
   private:
     uint64_t bytes_per_second_;
+    bool shared_;
     sc_core::sc_time busy_until_;
     uint64_t total_bytes_ = 0;
 };

@@ -20,7 +20,10 @@ Booking BookingDesk::book(uint32_t turn, const PathRequest& request) {
     }
     const uint32_t slot = free_.back();
     free_.pop_back();
-    pending_.push_back({sc_core::sc_time_stamp(), turn, slot, request});
+    if (at_once_)
+        ends_[slot] = serve_(request, sc_core::sc_time_stamp());
+    else
+        pending_.push_back({sc_core::sc_time_stamp(), turn, slot, request});
     return {*this, slot};
 }
 

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "systemc/kernel/level.h"
+
 namespace tandem::sim {
 
 struct PathRequest {
@@ -38,7 +40,7 @@ class Booking {
     ~Booking();
 
     /// When the last byte is through. Only in a later instant than that of
-    /// asking.
+    /// asking, unless the desk serves at once.
     sc_core::sc_time end() const;
 
   private:
@@ -52,7 +54,9 @@ class BookingDesk {
     /// last byte is through.
     using Serve = std::function<sc_core::sc_time(const PathRequest&, sc_core::sc_time asked)>;
 
-    explicit BookingDesk(Serve serve) : serve_(std::move(serve)) {}
+    /// `level` kLt: without contention the order does not matter, requests are served at once.
+    explicit BookingDesk(Serve serve, Level level = Level::kAt)
+        : serve_(std::move(serve)), at_once_(level == Level::kLt) {}
     BookingDesk(const BookingDesk&) = delete;
     BookingDesk& operator=(const BookingDesk&) = delete;
 
@@ -80,6 +84,7 @@ class BookingDesk {
     void serve_pending();
 
     Serve serve_;
+    const bool at_once_;
     std::vector<Pending> pending_;  ///< in the order of asking
     std::vector<sc_core::sc_time> ends_;
     std::vector<uint32_t> free_;

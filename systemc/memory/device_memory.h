@@ -16,16 +16,17 @@ namespace tandem::sim {
 
 class DeviceMemory final : public MemoryTarget {
   public:
-    DeviceMemory(sc_core::sc_module_name name, const arch::ChipConfig& config)
+    DeviceMemory(sc_core::sc_module_name name, const arch::ChipConfig& config,
+                 Level level = Level::kAt)
         : MemoryTarget(name, config.memory.bytes + config.cmem.bytes),
           dram_bytes_(config.memory.bytes),
           dram_latency_(from_picoseconds(config.memory.latency_ps)),
           cmem_latency_(from_picoseconds(config.cmem.latency_ps)),
-          dram_(config.memory),
-          cmem_(config.cmem.bytes_per_second),
-          desk_([this](const PathRequest& request, sc_core::sc_time asked) {
-              return serve(request, asked);
-          }) {}
+          dram_(config.memory, level),
+          cmem_(config.cmem.bytes_per_second, level),
+          desk_([this](const PathRequest& request,
+                       sc_core::sc_time asked) { return serve(request, asked); },
+                level) {}
 
     /// Where the CMEM begins.
     uint64_t dram_bytes() const { return dram_bytes_; }

@@ -18,8 +18,9 @@ uint64_t transfer_femtoseconds(uint64_t bytes, uint64_t channels_times_bytes,
 
 }  // namespace
 
-MemoryChannels::MemoryChannels(const arch::ChipConfig::Memory& config)
-    : bytes_per_second_(config.usable_bytes_per_second()),
+MemoryChannels::MemoryChannels(const arch::ChipConfig::Memory& config, Level level)
+    : shared_(level == Level::kAt),
+      bytes_per_second_(config.usable_bytes_per_second()),
       interleave_(config.channel_interleave),
       refresh_interval_(config.refresh_interval_ps * kFemtosecondsPerPicosecond),
       refresh_duration_(config.refresh_duration_ps * kFemtosecondsPerPicosecond),
@@ -39,7 +40,7 @@ sc_core::sc_time MemoryChannels::reserve_at(sc_core::sc_time now, uint64_t addre
         sc_core::sc_time& until = busy_until_[stripe % channels];
         const uint64_t duration = transfer_femtoseconds(
             channel_bytes(stripe, first, address, bytes), unit, bytes_per_second_);
-        const sc_core::sc_time start = urgent ? now : std::max(until, now);
+        const sc_core::sc_time start = urgent || !shared_ ? now : std::max(until, now);
         const sc_core::sc_time end = end_of(start, duration);
         until = end_of(std::max(until, now), duration);
         busy_ += sc_core::sc_time::from_value(duration);

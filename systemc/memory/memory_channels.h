@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "arch/chip_config.h"
+#include "systemc/kernel/level.h"
 
 namespace tandem::sim {
 
 class MemoryChannels {
   public:
-    explicit MemoryChannels(const arch::ChipConfig::Memory& config);
+    /// `level` kLt: every transfer has the channels for itself.
+    explicit MemoryChannels(const arch::ChipConfig::Memory& config, Level level = Level::kAt);
 
     /// Takes the channels for bytes address to address + bytes - 1 from now on; returns the time
     /// from now until the last byte passed. An urgent transfer does not wait for those taken
@@ -37,6 +39,7 @@ class MemoryChannels {
     /// When work of `duration` that begins at `start` is done, refreshes in between.
     sc_core::sc_time end_of(sc_core::sc_time start, uint64_t duration) const;
 
+    bool shared_;
     uint64_t bytes_per_second_;  ///< of all channels together, as sustained
     uint64_t interleave_;
     uint64_t refresh_interval_, refresh_duration_;  ///< fs; 0: none

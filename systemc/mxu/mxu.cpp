@@ -17,7 +17,8 @@ Mxu::Mxu(sc_core::sc_module_name name, ChipServices& services, UnifiedBuffer& ro
     : Unit(name, isa::Unit::kMxu, services),
       buffer("buffer"),
       rows_from_(rows_from),
-      engine_(std::move(engine)) {
+      engine_(std::move(engine)),
+      loaded_(services.config().mxu.weight_fifo_tiles) {
     SC_HAS_PROCESS(Mxu);
     SC_THREAD(engine_thread);
 }
@@ -27,7 +28,7 @@ void Mxu::reset() {
     engine_->reset(now() + 1);
     blocks_.clear();
     reads_.clear();
-    tiles_pushed_ = tiles_loaded_ = reads_pushed_ = 0;
+    tiles_pushed_ = tiles_loaded_ = tiles_swapped_ = reads_pushed_ = 0;
     blocks_pushed_ = 0;
     engine_process_.reset();
 }
@@ -55,27 +56,34 @@ void Mxu::read_accumulators(uint32_t acc_addr, uint32_t rows, uint32_t interval,
     input_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void Mxu::execute(const Dispatched& instruction) {
+void Mxu::prepare_reader() {
     if (reader_ == nullptr)
         reader_ =
             std::make_unique<engine::ActivationReader>(buffer.direct(), services_.config().mxu.rows,
                                                        element_bytes(services_.config().mxu.dtype));
+}
+
+void Mxu::execute(const Dispatched& instruction) {
+    prepare_reader();
     switch (static_cast<isa::Opcode>(isa::opcode_of(instruction.words))) {
         case isa::Opcode::kMatmul:
             matmul(instruction);
             break;
-        case isa::Opcode::kSetWindow: {
-            const auto window = isa::SetWindow::decode(instruction.words);
-            if (!engine::ActivationReader::valid(window.geometry))
-                services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
-            reader_->set_geometry(window.geometry);
+        case isa::Opcode::kSetWindow:
+            set_window(instruction);
             wait_until(now() + 1);
             charge(Cause::kIdle);
             break;
-        }
         default:
             services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
     }
+}
+
+void Mxu::set_window(const Dispatched& instruction) {
+    const auto window = isa::SetWindow::decode(instruction.words);
+    if (!engine::ActivationReader::valid(window.geometry))
+        services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
+    reader_->set_geometry(window.geometry);
 }
 
 void Mxu::check(const isa::Matmul& matmul, uint32_t index) {
@@ -94,15 +102,10 @@ void Mxu::check(const isa::Matmul& matmul, uint32_t index) {
 void Mxu::matmul(const Dispatched& instruction) {
     const auto matmul = isa::Matmul::decode(instruction.words);
     check(matmul, instruction.index);
-    const uint64_t row_bytes = services_.config().row_bytes();
     PortSchedule& port = rows_from_.read_port;
     // Behind the other arrays whose first row enters in this cycle.
     if (port.limited() && services_.config().mxu.count > 1) sc_core::wait(sc_core::SC_ZERO_TIME);
-    gaps_.clear();
-    if (port.beat_cycles(row_bytes) > 1) {
-        gaps_.assign(matmul.rows, port.beat_cycles(row_bytes) - 1);
-        gaps_[0] = 0;
-    }
+    set_gaps(matmul.rows);
     const Cycle from = port.free_from(now(), now() + 1);
     const uint64_t id = blocks_pushed_++;
     instruction_of_block_[id % instruction_of_block_.size()] = instruction.index;
@@ -111,8 +114,7 @@ void Mxu::matmul(const Dispatched& instruction) {
     push_rows(matmul, id, from);
     input_.notify(sc_core::SC_ZERO_TIME);
     account_.charge(Cause::kIdle, now() + 1);  // the cycle of the issue
-    macs_ += uint64_t{matmul.rows} * matmul.k_len * matmul.n_len;
-    rows_streamed_ += matmul.rows;
+    count(matmul);
 
     const auto block = [&] {
         return std::find_if(blocks_.begin(), blocks_.end(),
@@ -120,6 +122,19 @@ void Mxu::matmul(const Dispatched& instruction) {
     };
     // With a single row the block may be committed before this process runs again.
     while (block() != blocks_.end() && !block()->started) sc_core::wait(happened_);
+}
+
+void Mxu::set_gaps(uint32_t rows) {
+    const uint32_t beat = rows_from_.read_port.beat_cycles(services_.config().row_bytes());
+    gaps_.clear();
+    if (beat == 1) return;
+    gaps_.assign(rows, beat - 1);
+    gaps_[0] = 0;
+}
+
+void Mxu::count(const isa::Matmul& matmul) {
+    macs_ += uint64_t{matmul.rows} * matmul.k_len * matmul.n_len;
+    rows_streamed_ += matmul.rows;
 }
 
 /// The rows are read once and handed over. Apart from matmul(), so that nothing on the stack of its
@@ -201,11 +216,16 @@ void Mxu::sleep_until_event(Cycle next) {
     deliver(*engine_->advance(next + 1));
 }
 
+void Mxu::note_loaded(const engine::MxuEvent& event) {
+    tiles_loaded_ = event.id + 1;
+    tile_loaded_ = event.cycle;
+    loaded_[event.id % loaded_.size()] = event.cycle;
+}
+
 void Mxu::deliver(const engine::MxuEvent& event) {
     switch (event.kind) {
         case engine::MxuEvent::Kind::kTileLoaded:
-            tiles_loaded_ = event.id + 1;
-            tile_loaded_ = event.cycle;
+            note_loaded(event);
             break;
         case engine::MxuEvent::Kind::kBlockStarted:
             for (Block& block : blocks_)

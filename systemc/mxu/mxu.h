@@ -53,6 +53,21 @@ class Mxu final : public Unit {
     void read_accumulators(uint32_t acc_addr, uint32_t rows, uint32_t interval,
                            uint32_t instruction, AccumulatorTaker& taker, uint64_t number);
 
+    /// At the weight port, not loaded yet.
+    uint64_t tiles_waiting() const { return tiles_pushed_ - tiles_loaded_; }
+
+    // Loosely timed: work stands at the array from the cycle that it carries.
+    std::optional<Performed> perform(const Dispatched& instruction, Cycle start) override;
+    void push_tile_ahead(std::span<const int8_t> data, Cycle from);
+    /// Since when fewer than `tiles` tiles wait to be loaded; nothing: more do.
+    std::optional<Cycle> fifo_room_from(uint32_t tiles) const;
+    struct ReadRows {
+        Cycle done;                     ///< edge of the last one
+        std::span<const int32_t> rows;  ///< until the next call of this unit
+    };
+    ReadRows read_accumulators_ahead(uint32_t acc_addr, uint32_t rows, uint32_t interval,
+                                     uint32_t instruction, Cycle from);
+
     uint64_t macs() const { return macs_; }
     /// Rows of activations that entered the array.
     uint64_t rows_streamed() const { return rows_streamed_; }
@@ -87,6 +102,13 @@ class Mxu final : public Unit {
         return blocks_.empty() ? std::nullopt : std::optional(blocks_.back().id);
     }
     void matmul(const Dispatched& instruction);
+    void set_window(const Dispatched& instruction);
+    void prepare_reader();
+    std::optional<Performed> matmul_ahead(const Dispatched& instruction, Cycle start);
+    /// Of a matmul's rows, where the port is narrower than one.
+    void set_gaps(uint32_t rows);
+    void count(const isa::Matmul& matmul);
+    void note_loaded(const engine::MxuEvent& event);
     void check(const isa::Matmul& matmul, uint32_t index);
     void push_rows(const isa::Matmul& matmul, uint64_t id, Cycle from);
     void engine_thread();
@@ -106,6 +128,8 @@ class Mxu final : public Unit {
     uint64_t tiles_loaded_ = 0;
     uint64_t reads_pushed_ = 0;
     Cycle tile_loaded_ = 0;  ///< edge of the last beat of the last tile
+    uint64_t tiles_swapped_ = 0;
+    std::vector<Cycle> loaded_;  ///< likewise of the last tiles, as many as the FIFO holds
     uint64_t macs_ = 0;
     uint64_t rows_streamed_ = 0;
     sc_core::sc_event input_;     ///< something was pushed into the engine

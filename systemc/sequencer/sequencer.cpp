@@ -53,7 +53,8 @@ Sequencer::Sequencer(sc_core::sc_module_name name, ChipServices& services, std::
 
 std::optional<ProgramError> Sequencer::run(const ProgramRequest& request) {
     const Clock& clock = services_.clock();
-    clock.wait_until(now());
+    clock.wait_until(clock.now());
+    begin();
     const Cycle start = now();
     services_.program_started(start);
     program_ = request;
@@ -66,11 +67,12 @@ std::optional<ProgramError> Sequencer::run(const ProgramRequest& request) {
     ahead_.clear();
     account_.begin(start);
     for (Unit* unit : units_) unit->begin_program(start);
-    clock.wait_until(start + program_launch_cycles_);
+    wait_until(start + program_launch_cycles_);
     account_.charge(Cause::kLaunch, now());
 
     while (step() == Step::kContinue) {
     }
+    synchronise();
     const Cycle end = now();
     account_.end(end);
     for (Unit* unit : units_) unit->end_program(end);
@@ -95,7 +97,7 @@ Sequencer::Step Sequencer::step() {
     ++pc_;
     const bool launch = info->opcode == isa::Opcode::kLaunch;
     account_.charge(launch ? Cause::kLaunch : Cause::kBusy, now() + 1);
-    services_.clock().wait_until(now() + 1);
+    wait_until(now() + 1);
     return Step::kContinue;
 }
 
@@ -116,19 +118,12 @@ Sequencer::Step Sequencer::execute_scalar(isa::Opcode opcode, const isa::Words& 
     const isa::Header header = isa::header_of(words);
     const uint32_t index = program_counter();
     const Cycle start = now();
-    for (const uint32_t flag : {uint32_t{header.wait_a}, uint32_t{header.wait_b}}) {
-        bool taken = false;
-        if (!wait_for([&] { return taken = services_.flags().try_take(flag); },
-                      services_.flags().raised()))
-            return Step::kStopped;
-    }
-    if (header.wait_a != 0 || header.wait_b != 0)
-        services_.clock().wait_until(now() + sync_cycles_);
+    if (!take(header.wait_a) || !take(header.wait_b)) return Step::kStopped;
+    if (header.wait_a != 0 || header.wait_b != 0) wait_until(now() + sync_cycles_);
     account_.charge(Cause::kWaitFlag, now());
     switch (opcode) {
         case isa::Opcode::kHalt:
-            if (!wait_for([&] { return units_idle(); }, services_.progress()))
-                return Step::kStopped;
+            if (!wait_for_units()) return Step::kStopped;
             account_.charge(Cause::kIdle, now());
             break;
         case isa::Opcode::kSetScalar: {
@@ -148,14 +143,14 @@ Sequencer::Step Sequencer::execute_scalar(isa::Opcode opcode, const isa::Words& 
         }
         case isa::Opcode::kLaunch:
             // Its last cycle is the one that every instruction takes.
-            services_.clock().wait_until(now() + kernel_launch_cycles_ - 1);
+            wait_until(now() + kernel_launch_cycles_ - 1);
             account_.charge(Cause::kLaunch, now());
             break;
         default:
             break;
     }
     scalar_[0] = 0;
-    services_.raise_signals(header);
+    raise_signals(header);
     services_.retired(isa::Unit::kSequencer, index, start, now());
     return opcode == isa::Opcode::kHalt ? Step::kHalted : Step::kContinue;
 }
@@ -184,11 +179,19 @@ bool Sequencer::enqueue(Unit& unit, const Dispatched& instruction) {
     return true;
 }
 
+bool Sequencer::take(uint32_t flag) {
+    return wait_for([&] { return services_.flags().try_take(flag); }, services_.flags().raised());
+}
+
+bool Sequencer::wait_for_units() {
+    return wait_for([&] { return units_idle(); }, services_.progress());
+}
+
 /// Waits until ready() holds. False: the program has failed, or nothing has moved for too long.
 ///
 /// One notification of the watchdog is under way at a time: a time-out for each wait would stay in
 /// the kernel's queue until its time, though nobody waits for it any more.
-bool Sequencer::wait_for(const auto& ready, const sc_core::sc_event& event) {
+bool Sequencer::wait_for(const std::function<bool()>& ready, const sc_core::sc_event& event) {
     const Clock& clock = services_.clock();
     const sc_core::sc_time patience = clock.time_of(services_.config().sequencer.watchdog_cycles);
     uint64_t retired = services_.chip_instructions_retired();
@@ -231,9 +234,8 @@ bool Sequencer::fetch(isa::Words& words) {
         }
         current_ = std::move(ahead_.front());
         ahead_.pop_front();
-        const Clock& clock = services_.clock();
-        clock.wait_until(current_.asked + 1);  // by then all that share the memory have asked
-        clock.wait_until(clock.at_or_after(current_.booking.end()));
+        wait_until(current_.asked + 1);  // by then all that share the memory have asked
+        wait_until(services_.clock().at_or_after(current_.booking.end()));
         account_.charge(Cause::kWaitMemory, now());
         for (uint64_t next = ahead_.empty() ? number + 1 : ahead_.back().number + 1;
              ahead_.size() < kFetchAhead && next * kFetchInstructions < program_.instructions;

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -47,6 +48,26 @@ class Sequencer : public sc_core::sc_module {
     uint64_t program_cycles() const { return program_cycles_; }
     uint32_t program_counter() const { return static_cast<uint32_t>(pc_); }
 
+  protected:
+    // What waiting means; a sequencer of another level has its own. False: the program has failed.
+    virtual Cycle now() const { return services_.clock().now(); }
+    virtual void wait_until(Cycle cycle) { services_.clock().wait_until(cycle); }
+    /// A program begins now.
+    virtual void begin() {}
+    virtual bool take(uint32_t flag);
+    virtual void raise_signals(const isa::Header& header) { services_.raise_signals(header); }
+    virtual bool enqueue(Unit& unit, const Dispatched& instruction);
+    /// Until all units are idle.
+    virtual bool wait_for_units();
+    /// Simulated time is that of the program from here on.
+    virtual void synchronise() {}
+
+    bool wait_for(const std::function<bool()>& ready, const sc_core::sc_event& event);
+
+    ChipServices& services_;
+    std::vector<Unit*> units_;
+    CycleAccount account_;
+
   private:
     enum class Step { kContinue, kHalted, kStopped };
     struct FetchBlock {
@@ -64,21 +85,15 @@ class Sequencer : public sc_core::sc_module {
     static std::optional<isa::Unit> unit_of(const isa::InstructionInfo& info,
                                             const isa::Words& words);
     Step refuse();
-    bool enqueue(Unit& unit, const Dispatched& instruction);
     bool fetch(isa::Words& words);
     bool request_block(uint64_t number);
     /// Returns how many there are.
     uint64_t read_source(FetchBlock& block, uint64_t first, uint64_t count);
-    bool wait_for(const auto& ready, const sc_core::sc_event& event);
     bool units_idle() const;
-    Cycle now() const { return services_.clock().now(); }
 
-    ChipServices& services_;
-    std::vector<Unit*> units_;
     std::array<std::vector<Unit*>, isa::kUnitNames.size()> units_of_{};
     const uint32_t core_;
     const Cycle sync_cycles_, program_launch_cycles_, kernel_launch_cycles_;
-    CycleAccount account_;
     ProgramRequest program_{};
     uint64_t pc_ = 0;
     std::array<uint64_t, isa::kScalarRegisters> scalar_{};

@@ -25,28 +25,23 @@ void VectorUnit::begin_program(Cycle cycle) {
     state_ = {};
     std::ranges::fill(lanes_free_, cycle);
     std::ranges::fill(array_free_, cycle);
+    done_ = cycle;
 }
 
 void VectorUnit::execute(const Dispatched& instruction) {
     if (bytes_.empty()) bytes_ = buffer.direct();
-    switch (static_cast<isa::Opcode>(isa::opcode_of(instruction.words))) {
-        case isa::Opcode::kRequantise:
-            return requantise(instruction);
-        case isa::Opcode::kConvert:
-            return convert(instruction);
-        case isa::Opcode::kSetShape:
-        case isa::Opcode::kSetView:
-        case isa::Opcode::kSetTaps:
-        case isa::Opcode::kSetChain:
-        case isa::Opcode::kSetConstants:
-        case isa::Opcode::kMap:
-        case isa::Opcode::kReduce:
-        case isa::Opcode::kLookup:
-        case isa::Opcode::kMove:
-            return execute_elements(instruction);
-        default:
-            services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
-    }
+    if (drains(instruction)) return issue(shape_of(instruction), instruction);
+    execute_elements(instruction);
+}
+
+std::optional<Performed> VectorUnit::perform(const Dispatched& instruction, Cycle start) {
+    if (bytes_.empty()) bytes_ = buffer.direct();
+    const Performed performed = drains(instruction) ? perform_drain(instruction, start)
+                                                    : perform_elements(instruction, start);
+    account_.charge(Cause::kIdle, performed.start);
+    account_.charge(Cause::kBusy, performed.done);
+    done_ = std::max(done_, performed.done);
+    return performed;
 }
 
 /// Behind the arrays whose first row enters in this cycle.

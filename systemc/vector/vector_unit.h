@@ -27,6 +27,7 @@ class VectorUnit final : public PipelinedUnit, private AccumulatorTaker {
 
     void reset() override;
     void begin_program(Cycle cycle) override;
+    std::optional<Performed> perform(const Dispatched& instruction, Cycle start) override;
 
   private:
     /// A drain, from its issue until it retires.
@@ -43,25 +44,40 @@ class VectorUnit final : public PipelinedUnit, private AccumulatorTaker {
         uint32_t chain_cycles;  ///< per vector of lanes
     };
 
+    /// What of an instruction that runs through elements decides its time.
+    struct Streaming {
+        uint64_t cycles = 0;
+        engine::BufferBytes bytes{};
+    };
+
     void execute(const Dispatched& instruction) override;
-    /// set_shape to move; in vector_elements.cpp.
+    // vector_elements.cpp: set_shape to move.
     void execute_elements(const Dispatched& instruction);
-    /// Values if they are wanted, then ports and time; compute() is false where it meets an index
-    /// outside of the rows.
-    template <class Op>
-    void stream_elements(const Op& op, uint64_t cycles, const Dispatched& instruction,
-                         const auto& compute);
+    Performed perform_elements(const Dispatched& instruction, Cycle start);
+    /// Ends the program for what is no instruction, or meets no buffer.
+    void check_elements(const Dispatched& instruction);
+    Streaming streaming_of(const Dispatched& instruction);
+    /// Values, if they are wanted.
+    void compute_elements(const Dispatched& instruction);
     /// Waits for the ports and takes them; `cycles`, or longer where a port is narrower.
     void stream(uint64_t read_bytes, uint64_t written_bytes, uint64_t cycles);
 
     // vector_drains.cpp
-    void requantise(const Dispatched& instruction);
-    void convert(const Dispatched& instruction);
+    bool drains(const Dispatched& instruction) const;
+    /// Of a drain, checked.
+    DrainShape shape_of(const Dispatched& instruction);
+    DrainShape requantise_shape(const Dispatched& instruction);
+    DrainShape convert_shape(const Dispatched& instruction);
+    uint32_t interval_of(const DrainShape& shape) const;
+    Performed perform_drain(const Dispatched& instruction, Cycle start);
     /// Waits for lanes, the array's port and the buffer's; then the rows come by themselves.
     void issue(const DrainShape& shape, const Dispatched& instruction);
     void keep(uint64_t number, const Dispatched& instruction);
     void take_rows(uint64_t number, std::span<const int32_t> rows) override;
     void make_visible(uint64_t number) override;
+    /// Values, if they are wanted.
+    void write_drained(const isa::Words& words, const arch::VectorState& state,
+                       std::span<const int32_t> sums);
 
     void check_buffer(uint64_t address, uint64_t bytes, uint32_t index) {
         check_range(address, bytes, bytes_.size(), arch::DeviceError::kUbAddress, index);
@@ -81,6 +97,7 @@ class VectorUnit final : public PipelinedUnit, private AccumulatorTaker {
     std::vector<int32_t> used_sums_;  ///< of a drain that has retired, for the next one
     std::vector<Cycle> lanes_free_;   ///< for each drain that has lanes at the same time
     std::vector<Cycle> array_free_;   ///< its read port
+    Cycle done_ = 0;                  ///< loosely timed: of all that has been performed
 };
 
 }  // namespace tandem::sim

@@ -19,17 +19,27 @@ WeightFetcher::WeightFetcher(sc_core::sc_module_name name, ChipServices& service
 void WeightFetcher::reset() {
     Unit::reset();
     fifo_.clear();
+    tiles_done_ = 0;
     load_process_.reset();
 }
 
-void WeightFetcher::execute(const Dispatched& instruction) {
+isa::ReadWeights WeightFetcher::decode(const Dispatched& instruction) {
     const auto fetch = isa::ReadWeights::decode(instruction.words);
+    if (fetch.tiles == 0) services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
+    return fetch;
+}
+
+uint32_t WeightFetcher::most_tiles(const isa::ReadWeights& fetch) const {
+    const uint32_t fifo = services_.config().mxu.weight_fifo_tiles;
+    return fetch.ahead == 0 ? fifo : std::min<uint32_t>(fifo, fetch.ahead);
+}
+
+void WeightFetcher::execute(const Dispatched& instruction) {
+    const auto fetch = decode(instruction);
     const uint64_t tile_bytes = services_.config().tile_bytes();
     const Cycle started = now();
-    if (fetch.tiles == 0) services_.fail(arch::DeviceError::kBadInstruction, instruction.index);
-    uint64_t address = instruction.base + fetch.offset + (uint64_t{fetch.offset_high} << 32);
-    uint32_t most = services_.config().mxu.weight_fifo_tiles;
-    if (fetch.ahead != 0) most = std::min<uint32_t>(most, fetch.ahead);
+    uint64_t address = address_of(fetch, instruction);
+    const uint32_t most = most_tiles(fetch);
     for (uint32_t i = 0; i < fetch.tiles; ++i, address += tile_bytes) {
         while (fifo_.size() >= most) sc_core::wait(changed_);
         charge(Cause::kWaitSpace);
@@ -51,6 +61,33 @@ void WeightFetcher::execute(const Dispatched& instruction) {
         changed_.notify(sc_core::SC_ZERO_TIME);
         account_.charge(Cause::kBusy, tile.arrives);
     }
+}
+
+/// Tile by tile, each when the FIFO has room: what an array has not taken yet waits for it.
+std::optional<Performed> WeightFetcher::perform(const Dispatched& instruction, Cycle start) {
+    const auto fetch = decode(instruction);
+    const uint64_t tile_bytes = services_.config().tile_bytes();
+    const uint32_t most = most_tiles(fetch);
+    const auto& config = services_.config();
+    const Cycle latency = config.cycles_in(address_of(fetch, instruction) < config.memory.bytes
+                                               ? config.memory.latency_ps
+                                               : config.cmem.latency_ps);
+    if (tiles_done_ == 0) asked_ = arrived_ = start;
+    tile_.data.resize(tile_bytes);
+    for (; tiles_done_ < fetch.tiles; ++tiles_done_) {
+        const auto room = mxu_.fifo_room_from(most);
+        if (!room) return std::nullopt;
+        asked_ = std::max(tiles_done_ == 0 ? start : asked_ + 1, *room);
+        if (!book(tile_, address_of(fetch, instruction) + tiles_done_ * tile_bytes))
+            services_.fail(arch::DeviceError::kMemoryAddress, instruction.index);
+        arrived_ = path_.take(asked_, cycles_until(tile_.booking.end()), latency);
+        ++tiles_fetched_;
+        account_.charge(Cause::kIdle, asked_);
+        account_.charge(Cause::kBusy, arrived_);
+        mxu_.push_tile_ahead(tile_.data, arrived_ + 1);
+    }
+    tiles_done_ = 0;
+    return Performed{start, asked_ + 1, arrived_};
 }
 
 bool WeightFetcher::book(Tile& tile, uint64_t address) {

@@ -12,6 +12,7 @@
 
 #include "systemc/kernel/unit.h"
 #include "systemc/memory/initiator.h"
+#include "systemc/memory/own_path.h"
 #include "systemc/mxu/mxu.h"
 
 namespace tandem::sim {
@@ -23,8 +24,11 @@ class WeightFetcher final : public Unit {
     WeightFetcher(sc_core::sc_module_name name, ChipServices& services, Mxu& mxu,
                   uint32_t array = 0);
 
-    bool idle() const override { return Unit::idle() && fifo_.empty(); }
+    bool idle() const override {
+        return Unit::idle() && fifo_.empty() && mxu_.tiles_waiting() == 0;
+    }
     void reset() override;
+    std::optional<Performed> perform(const Dispatched& instruction, Cycle start) override;
     uint64_t tiles_fetched() const { return tiles_fetched_; }
     uint32_t fifo_tiles() const { return static_cast<uint32_t>(fifo_.size()); }
 
@@ -47,6 +51,13 @@ class WeightFetcher final : public Unit {
         return fifo_.empty() || fifo_.back().stands ? std::nullopt
                                                     : std::optional(fifo_.back().number);
     }
+    /// A fetch, checked.
+    isa::ReadWeights decode(const Dispatched& instruction);
+    static uint64_t address_of(const isa::ReadWeights& fetch, const Dispatched& instruction) {
+        return instruction.base + fetch.offset + (uint64_t{fetch.offset_high} << 32);
+    }
+    /// Of the FIFO, that the instruction may use.
+    uint32_t most_tiles(const isa::ReadWeights& fetch) const;
     bool book(Tile& tile, uint64_t address);
     void load_thread();
 
@@ -56,6 +67,12 @@ class WeightFetcher final : public Unit {
     sc_core::sc_event changed_;
     sc_core::sc_process_handle load_process_;
     uint64_t tiles_fetched_ = 0;
+
+    // Loosely timed, of the instruction that is being performed.
+    Tile tile_{};
+    OwnPath path_;
+    uint32_t tiles_done_ = 0;
+    Cycle asked_ = 0, arrived_ = 0;  ///< the tile before
 };
 
 }  // namespace tandem::sim

@@ -48,6 +48,7 @@ Target injection_target();
 Target arrays_target();
 Target tensor_target();
 Target capi_target();
+Target gdb_target();
 
 /// What Tandem itself did must hold; thrown where it does not.
 class Broken : public std::logic_error {

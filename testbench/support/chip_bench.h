@@ -39,11 +39,14 @@ inline constexpr uint64_t kData = kHostBase + 0x8000;
 
 /// All units of the first array of the first cores, and a host memory that refuses what lies
 /// outside of it.
-inline run::SystemOptions small_system(bool functional, uint32_t cores = 1) {
+inline run::SystemOptions small_system(bool functional, uint32_t cores = 1,
+                                       sim::Level level = sim::Level::kAt) {
     run::SystemOptions options;
     options.functional = functional;
     options.cores = cores;
     options.arrays = 1;
+    options.level = level;
+    options.quantum_ns = 1000;
     options.host_base = kHostBase;
     options.host_bytes = kHostBytes;
     return options;
@@ -63,10 +66,11 @@ class HostMemoryView {
 class ChipBench : public sc_core::sc_module {
   public:
     explicit ChipBench(sc_core::sc_module_name name, const arch::ChipConfig& config = small_chip(),
-                       bool functional = true, uint32_t cores = 1)
+                       bool functional = true, uint32_t cores = 1,
+                       sim::Level level = sim::Level::kAt)
         : sc_module(name),
           config(config),
-          system(config, small_system(functional, cores)),
+          system(config, small_system(functional, cores, level)),
           chip(system.chip()),
           memory(*system.direct_host()),
           irq(system.irq()) {
@@ -213,9 +217,9 @@ class ChipBench : public sc_core::sc_module {
 class ChipTest : public testing::Test {
   protected:
     void make(const arch::ChipConfig& config = small_chip(), bool functional = true,
-              uint32_t cores = 1) {
+              uint32_t cores = 1, sim::Level level = sim::Level::kAt) {
         run::prepare_simulation();
-        bench = std::make_unique<ChipBench>("bench", config, functional, cores);
+        bench = std::make_unique<ChipBench>("bench", config, functional, cores, level);
     }
     std::unique_ptr<ChipBench> bench;
 };

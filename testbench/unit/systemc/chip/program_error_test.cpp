@@ -320,6 +320,48 @@ TEST_P(ProgramError, IsTheSameWithoutData) {
     });
 }
 
+/// But for hazards, which are a matter of time: no work is under way when the next one begins.
+TEST_P(ProgramError, IsTheSameLooselyTimed) {
+    make(small_chip(), true, 1, Level::kLt);
+    const bool hazard = GetParam().code == TANDEM_ERROR_ACC_HAZARD;
+    const uint32_t code = hazard ? uint32_t{TANDEM_ERROR_NONE} : GetParam().code;
+    bench->run([&] {
+        for (int time = 0; time < 2; ++time) {
+            bench->enable();
+            EXPECT_EQ(bench->run_program(GetParam().program), code) << "ERROR_CODE";
+            if (!hazard) {
+                EXPECT_EQ(bench->read(TANDEM_REG_ERROR_INFO), GetParam().instruction)
+                    << "ERROR_INFO";
+            }
+            bench->reset();
+            check_usable(GetParam().name);
+            bench->reset();
+        }
+        const uint64_t expected = bench->chip.sequencer().program_cycles();
+        for (const Unit* unit : bench->chip.units()) {
+            uint64_t sum = 0;
+            for (const uint64_t cycles : unit->account().cycles()) sum += cycles;
+            EXPECT_EQ(sum, expected) << unit->basename();
+        }
+    });
+}
+
+using LooseProgram = ChipTest;
+
+TEST_F(LooseProgram, WithoutAnEndLetsTimePassAndIsAborted) {
+    make(small_chip(), true, 1, Level::kLt);
+    bench->run([&] {
+        bench->enable();
+        bench->load_program({isa::SetScalar{.header = {}, .rd = 1, .imm = 1}.encode(),
+                             isa::BranchNonzero{.header = {}, .rs = 1, .offset = 0}.encode()});
+        bench->put_run(2);
+        bench->ring();
+        EXPECT_FALSE(bench->wait_idle(sc_core::sc_time(100, sc_core::SC_US)));
+        bench->reset();
+        EXPECT_EQ(bench->run_program({halt()}), TANDEM_ERROR_NONE);
+    });
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, ProgramError, testing::ValuesIn(bad_programs()),
                          [](const auto& info) { return std::string(info.param.name); });
 
