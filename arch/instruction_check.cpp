@@ -260,9 +260,14 @@ void InstructionCheck::check_drain(uint32_t index, uint32_t array, uint32_t acc_
     in_time(index, Wide{rows} * in_lanes(cols) * element_bytes);
 }
 
+void InstructionCheck::check_params(uint32_t index, uint32_t address) {
+    require(address % 4 == 0, index, "parameters at a multiple of 4 bytes", address);
+}
+
 void InstructionCheck::check_requantise(uint32_t index) {
     const auto op = isa::Requantise::decode(program_.instructions[index]);
     check_drain(index, op.mxu, op.acc_addr, op.rows, op.cols, 1);
+    check_params(index, op.params_addr);
     in_buffer(index, "the parameters", op.params_addr, op.cols * sizeof(numerics::ChannelParams));
     in_buffer(index, "the rows", op.ub_addr, Wide{op.rows - 1u} * op.row_stride + op.cols);
 }
@@ -276,7 +281,10 @@ void InstructionCheck::check_convert(uint32_t index) {
     check_drain(index, op.mxu, op.acc_addr, op.rows, op.cols, bytes);
     if (op.function == 2)
         in_time(index, Wide{op.rows} * in_lanes(op.cols) * chain_cycles(vector_, chip_.vector));
-    if (op.bias != 0) in_buffer(index, "the bias", op.params_addr, op.cols * sizeof(float));
+    if (op.bias != 0) {
+        check_params(index, op.params_addr);
+        in_buffer(index, "the bias", op.params_addr, op.cols * sizeof(float));
+    }
     in_buffer(index, "the rows", op.ub_addr,
               Wide{op.rows - 1u} * op.row_stride + Wide{op.cols} * bytes);
 }

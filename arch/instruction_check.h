@@ -76,6 +76,7 @@ class InstructionCheck {
     void check_window(uint32_t index, const isa::Geometry& geometry) const;
     void check_matmul(uint32_t index);
     void check_requantise(uint32_t index);
+    void check_params(uint32_t index, uint32_t address);
     void check_convert(uint32_t index);
     void check_drain(uint32_t index, uint32_t array, uint32_t acc_addr, uint32_t rows,
                      uint32_t cols, uint32_t element_bytes);

@@ -62,7 +62,7 @@ struct Planned {
 /// fit onto the chip.
 Planned plan_graph(const Graph& graph, const arch::ChipConfig& chip, const CompileOptions& options);
 
-/// A program image for firmware. The graph has data.
+/// A program image for firmware. Throws UserError unless the graph has_image().
 arch::Program compile(const Graph& graph, const arch::ChipConfig& chip,
                       const CompileOptions& options = {});
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/output_file.h"
 #include "run/array_texts.h"
 #include "run/paths.h"
 
@@ -38,15 +39,15 @@ class Folder {
                             "a folder with other files");
         fs::create_directories(path, error);
         if (error) throw UserError(path.string() + ": cannot be made: " + error.message());
-        base::write_file(path_ / kMarker, {});
+        base::write_file(path_ / kMarker, std::string_view{});
     }
 
     void write(const fs::path& name, std::string_view text) {
         std::error_code error;
         fs::create_directories((path_ / name).parent_path(), error);
-        base::write_file(path_ / name, {text.begin(), text.end()});
+        base::write_file(path_ / name, text);
         files_ += name.string() + '\n';
-        base::write_file(path_ / kMarker, {files_.begin(), files_.end()});
+        base::write_file(path_ / kMarker, files_);
     }
 
     void copy(const fs::path& from) { write(from.filename(), text_of(from)); }

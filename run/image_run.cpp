@@ -170,7 +170,7 @@ RunResult run_image(const arch::ChipConfig& chip, const ImageJob& job, const Run
         if (!host.finished()) sc_core::wait(host.finished_event());
         sc_core::sc_stop();
     });
-    sc_core::sc_start();
+    simulate();
     if (host.killed()) throw UserError("gdb has ended the program (kill)");
 
     RunResult result;

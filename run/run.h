@@ -44,8 +44,8 @@ struct RunOptions {
     std::string cpu = "riscv";    ///< images: riscv, native
     /// Images: instructions of the riscv CPU; 0: more than a job of its size needs.
     uint64_t firmware_budget = 0;
-    std::function<void(std::string_view)> console;     ///< images: what the firmware prints
-    std::optional<host::GdbOptions> gdb;               ///< images: of the riscv CPU
+    std::function<void(std::string_view)> console;  ///< images: what the firmware prints
+    std::optional<host::GdbOptions> gdb;            ///< images: of the riscv CPU
     sim::Connect connect;  ///< of all sockets of the machine; empty: directly
     /// Images: instructions retired, and of how many.
     std::function<void(uint64_t done, uint64_t total)> progress;

@@ -88,7 +88,7 @@ class StreamRun {
             sc_core::sc_stop();
         });
         machine_.begin();
-        sc_core::sc_start();
+        simulate();
         RunResult result;
         result.model = job_.model;
         result.peak_buffer_bytes = job_.peak_buffer_bytes;

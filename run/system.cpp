@@ -3,6 +3,11 @@
 
 #include <algorithm>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <pthread.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 #include "engine/tlm_mxu_engine.h"
 #include "run/paths.h"
 #include "systemc/kernel/resolution.h"
@@ -43,6 +48,22 @@ void prepare_simulation() {
         return true;
     }();
     (void)done;
+}
+
+void simulate() {
+    sc_core::sc_start();
+#if defined(__SANITIZE_ADDRESS__)
+    // SystemC 2.3.4 tells the sanitizer of the stacks of its processes, but not that it is back on
+    // the thread's own: an exception from here on would look like a fault.
+    pthread_attr_t attributes;
+    pthread_getattr_np(pthread_self(), &attributes);
+    void* stack = nullptr;
+    size_t bytes = 0;
+    pthread_attr_getstack(&attributes, &stack, &bytes);
+    pthread_attr_destroy(&attributes);
+    __sanitizer_start_switch_fiber(nullptr, stack, bytes);
+    __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+#endif
 }
 
 System::System(const arch::ChipConfig& config, const SystemOptions& options) : config_(config) {

@@ -71,4 +71,7 @@ class System {
 /// constructor does it; for whoever makes modules before.
 void prepare_simulation();
 
+/// Runs the simulation until somebody stops it.
+void simulate();
+
 }  // namespace tandem::run

@@ -91,7 +91,7 @@ void add_export(CLI::App& rtl, Action& action) {
             const auto shape = a->chip.named() ? engine::shape_of(a->chip.load().mxu) : a->shape();
             run::export_array(shape, a->choice, a->kind, a->folder);
             base::print("{}: how to use it says {}\n", a->folder,
-                       (std::filesystem::path(a->folder) / "README.md").string());
+                        (std::filesystem::path(a->folder) / "README.md").string());
             return kGood;
         };
     });

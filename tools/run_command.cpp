@@ -271,7 +271,7 @@ int run_model(const CLI::App& command, const RunArguments& a) {
         return run_network(a, chip, program, {});
     }
     auto [graph, chip] = load_graph(a.model, a.chip.load(), a.model_options, a.dtype);
-    if (list || !compiler::has_data(graph))
+    if (list || !compiler::has_image(graph))
         return run_graph(command, a, chip, std::move(graph), list);
     Origin origin{&graph};
     const auto keep_bounds = [&](const compiler::Planned& planned) {

@@ -61,7 +61,7 @@ std::unique_ptr<tandem_model> load(const tandem_model_options& options) {
         auto loaded = jobs::load_graph(model->file, chip, model->options, dtype);
         model->graph = std::move(loaded.graph);
         model->chip = std::move(loaded.chip);
-        if (!model->list && compiler::has_data(*model->graph)) compile(*model);
+        if (!model->list && compiler::has_image(*model->graph)) compile(*model);
     }
     if (model->program) {
         model->inputs = tensors_of(model->program->inputs, model->program->batch);

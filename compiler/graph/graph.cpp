@@ -117,4 +117,8 @@ bool has_data(const Graph& graph) {
     });
 }
 
+bool has_image(const Graph& graph) {
+    return has_data(graph) && graph.host_input_bytes == 0 && graph.host_output_bytes == 0;
+}
+
 }  // namespace tandem::compiler

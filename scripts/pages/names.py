@@ -12,7 +12,7 @@ NAMED = r"(?:cpp|h|c|py|sv|yaml|cmake|md|json|fbs|svg|png|f)"
 # Options of programs that are not ours, as far as the documents name them.
 FOREIGN = {"--build", "--install", "--prefix", "--component"}
 # Files that do not lie in the tree: made by a run or a build, examples, and those of other projects.
-ELSEWHERE = re.compile(r"(build|dump|my_rtl|obj_dir|examples/micro)/|(expected|inputs)/|.*(topology_utils|_problems|net|narrow|mine|my_\w+|report|trace|TOP|LIST|FILE|NAME|graph)\.\w+$")
+ELSEWHERE = re.compile(r"(build|dump|my_rtl|obj_dir|examples/micro)/|(expected|inputs)/|.*(topology_utils|_problems|net|narrow|array_config|mine|my_\w+|report|trace|TOP|LIST|FILE|NAME|graph)\.\w+$")
 
 
 def files(root):
@@ -137,7 +137,7 @@ def wrong_names(tree, page, text):
 
 
 def wrong_options(tree, command):
-    subcommand = re.match(r"(?:\$ )?(?:\$T|(?:build/release/)?tandem) (rtl build|[a-z]+)\b([^|;#]*)", command.strip())
+    subcommand = re.match(r"(?:\$ )?(?:\$T|(?:build/release/)?tandem) (rtl [a-z]+|[a-z]+)\b([^|;#]*)", command.strip())
     if subcommand and subcommand[1] in tree.subcommands:
         for option in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", subcommand[2]):
             if option not in tree.subcommands[subcommand[1]]:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How time is modelled (docs/decisions/0028-loosely-timed-runs.md).
+// How time is modelled (docs/decisions/0029-loosely-timed-runs.md).
 #pragma once
 
 #include <cstdint>

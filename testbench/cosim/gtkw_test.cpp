@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
+
 namespace tandem::cosim {
 namespace {
 

@@ -17,11 +17,21 @@ std::atomic<size_t> in_use{0};
 void* operator new(size_t bytes) {
     void* const at = bytes <= kMostBytes ? std::malloc(bytes == 0 ? 1 : bytes) : nullptr;
     if (at == nullptr) throw std::bad_alloc();
-    if (in_use.fetch_add(::malloc_usable_size(at)) > kMostBytes) {
-        operator delete(at);
+    const size_t taken = ::malloc_usable_size(at);
+    if (in_use.fetch_add(taken) > kMostBytes) {
+        in_use -= taken;
+        std::free(at);
         throw std::bad_alloc();
     }
     return at;
+}
+
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+    try {
+        return operator new(bytes);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
 }
 
 void operator delete(void* at) noexcept {

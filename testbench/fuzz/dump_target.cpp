@@ -67,7 +67,7 @@ Target dump_target() {
                         compiler::narrow(compiler::parse_graph(text_of(bytes), "dump.tgraph")));
                 },
             .command = {"run", "FILE", "--chip", "test_16x16", "--mode", "timing", "--host",
-                        "native", "--plan", "rules"}};
+                        "native", "--plan", "rules", "--json", "report.json"}};
 }
 
 }  // namespace tandem::fuzz

@@ -126,7 +126,7 @@ std::string compile_for(const Graph& graph, const arch::ChipConfig& chip) {
     options.plan = graph.tensors.size() % 8 == 0 ? PlanMode::kSearch : PlanMode::kRules;
     options.batch = 1 + static_cast<uint32_t>(graph.tensors.size() % 3);
     try {
-        if (!has_data(graph)) {
+        if (!has_image(graph)) {
             options.batch = 1;
             StreamedProgram stream(plan_graph(graph, *mode, options));
             return drain(stream) < kMostInstructions ? "streamed" : "streamed in part";

@@ -19,7 +19,7 @@ struct Arguments {
 
 bool is_chosen(const Target& target, const Arguments& a) {
     if (a.target != "all") return a.target == target.name;
-    return a.session.tandem.empty() || !target.command.empty();
+    return a.session.tandem.empty() ? target.run != nullptr : !target.command.empty();
 }
 
 void add_options(CLI::App& app, Arguments& a) {
@@ -52,7 +52,13 @@ int repeat(const Arguments& a) {
 
 int fuzz(const Arguments& a) {
     size_t chosen = 0;
-    for (const Target& target : targets()) chosen += is_chosen(target, a);
+    for (const Target& target : targets()) {
+        chosen += is_chosen(target, a);
+        if (a.target == target.name && a.session.tandem.empty() && !target.run) {
+            fmt::print(stderr, "fuzz: --target {}: expected --tandem COMMAND\n", a.target);
+            return 2;
+        }
+    }
     SessionOptions options = a.session;
     options.seconds /= static_cast<double>(std::max<size_t>(chosen, 1));
     uint64_t inputs = 0, findings = 0;

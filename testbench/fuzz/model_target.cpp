@@ -81,7 +81,7 @@ void change_list(std::vector<Value>& list, Seeded& random) {
     if (list.empty() || random.chance(20)) return list.push_back(value());
     if (random.chance(15)) return list.pop_back();
     Value& at = list[random.below(list.size())];
-    at = random.chance(50) ? value() : static_cast<Value>(at + static_cast<Value>(1));
+    at = random.chance(50) ? value() : static_cast<Value>(static_cast<uint64_t>(at) + 1);
 }
 
 void change_tensor(tflite::TensorT& tensor, size_t buffers, Seeded& random) {
@@ -225,7 +225,7 @@ Target model_target() {
                         compiler::narrow(compiler::import_tflite_bytes(bytes, "model.tflite")));
                 },
             .command = {"run", "FILE", "--chip", "test_16x16", "--mode", "timing", "--host",
-                        "native", "--plan", "rules"}};
+                        "native", "--plan", "rules", "--json", "report.json"}};
 }
 
 }  // namespace tandem::fuzz

@@ -12,7 +12,7 @@ const std::vector<Target>& targets() {
         model_target(),       dump_target(),      program_target(),     chip_target(),
         set_target(),         table_target(),     application_target(), filelist_target(),
         declaration_target(), injection_target(), arrays_target(),      tensor_target(),
-        capi_target(),        gdb_target()};
+        options_target(),     capi_target(),      gdb_target()};
     return all;
 }
 

@@ -25,11 +25,12 @@ struct Target {
     /// Changes that keep the form, in half of all inputs; empty: there are none.
     std::function<void(Bytes&, testbench::Seeded&)> change{};
     /// Reads the bytes and does with what is accepted what a command would. Returns a few words on
-    /// it. Throws UserError for what is refused; anything else is a fault.
+    /// it. Throws UserError for what is refused; anything else is a fault. Empty: a command alone.
     std::function<std::string(const Bytes&)> run{};
-    /// Words after "tandem" that read the same; "FILE" is a file with the bytes, "TEXT" the bytes.
-    /// Empty: no command takes it alone.
+    /// Words after "tandem" that read the same; "FILE" is a file with the bytes, "TEXT" the bytes,
+    /// "LINES" a word for each line. Empty: no command takes it alone.
     std::vector<std::string> command{};
+    bool may_take_long = false;  ///< the command; then it is ended, and all is well
 };
 
 const std::vector<Target>& targets();
@@ -47,6 +48,7 @@ Target declaration_target();
 Target injection_target();
 Target arrays_target();
 Target tensor_target();
+Target options_target();
 Target capi_target();
 Target gdb_target();
 

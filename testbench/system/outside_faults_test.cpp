@@ -157,6 +157,9 @@ TEST_F(OutsideFaultsTest, ALimitOfFileSizes) {
 }
 
 TEST_F(OutsideFaultsTest, ALimitOfMemory) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "the address sanitizer reserves all addresses";
+#endif
     for (const char* host : {"riscv", "native"})
         for (int megabytes = 20; megabytes <= 1600; megabytes = megabytes * 5 / 4) {
             const auto result = sh("ulimit -v " + std::to_string(megabytes * 1024) +
@@ -178,11 +181,17 @@ TEST_F(OutsideFaultsTest, ALimitOfMemory) {
 }
 
 TEST_F(OutsideFaultsTest, MoreMemoryThanAHostCanHave) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "the address sanitizer reserves all addresses";
+#endif
     const auto result = sh("ulimit -v 4000000; tandem run m.tflite --count 30000000");
     expect(result, 2, {"bytes of host memory, it has at most 2147483648: use --count"});
 }
 
 TEST_F(OutsideFaultsTest, ALimitOfOpenFiles) {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "the sanitizers open files of their own";
+#endif
     for (int files = 3; files <= 12; ++files) {
         const auto result =
             sh("ulimit -n " + std::to_string(files) + "; tandem run m.tflite --json r.json");

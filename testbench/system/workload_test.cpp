@@ -30,6 +30,23 @@ class WorkloadTest : public CommandLineTest {
     }
 };
 
+// Its layers have no constants, so that all of its values are known; what the host gets is less
+// than its output all the same.
+TEST_F(WorkloadTest, TheDumpOfAnApplicationRunsAsTheApplicationDoes) {
+    write_text(folder_ / "a.yaml",
+               "name: net\nbatch: 2\nactivation_bits: 8\nhost: {input: 36, output: 11}\nlayers:\n"
+               "  - {vector: gate, elements: 41}\n  - {pool: last, elements: 41}\n");
+    const auto list = run_with_report("run a.yaml --chip test_8x8");
+    ASSERT_EQ(list.status, 0) << list.output;
+    ASSERT_EQ(run("compile a.yaml --chip test_8x8 --dump d").status, 0);
+    const auto dump = run_with_report("run d/graph.tgraph --chip test_8x8");
+    ASSERT_EQ(dump.status, 0) << dump.output;
+    EXPECT_EQ(dump.report["cycles"], list.report["cycles"]);
+    const auto compiled = run("compile d/graph.tgraph --chip test_8x8 -o p.tpu");
+    EXPECT_EQ(compiled.status, 2);
+    EXPECT_NE(compiled.output.find("host_output_bytes"), std::string::npos) << compiled.output;
+}
+
 TEST_F(WorkloadTest, TheReportSaysWhatTheChipDid) {
     const auto result = run_with_report("run x.csv --chip tpu_v1");
     ASSERT_EQ(result.status, 0) << result.output;

@@ -287,7 +287,7 @@ TEST(ChipConfigRejectsFile, ThatIsMissing) {
         load_chip("no/such/chip.yaml");
         FAIL() << "expected a UserError, found none";
     } catch (const UserError& error) {
-        EXPECT_STREQ(error.what(), "no/such/chip.yaml: cannot be read");
+        EXPECT_STREQ(error.what(), "no/such/chip.yaml: cannot be read: No such file or directory");
     }
 }
 

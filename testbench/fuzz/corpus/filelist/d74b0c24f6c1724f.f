@@ -1,0 +1,5 @@
+a.sv
++incdir+lib+.
+-I lib
+// b
+/* c */ b.svh
