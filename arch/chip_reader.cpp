@@ -82,9 +82,11 @@ class ChipReader {
         const auto said = said_.find(figure.path);
         if (said == said_.end()) return leave_out(figure);
         const auto& [origin, where, text] = said->second;
-        figure.read(chip_, text, [&](const std::string& expected, const std::string& found) {
-            throw UserError(origin, where, expected, found);
-        });
+        figure.read(chip_, text,
+                    [&, &origin = origin, &where = where](const std::string& expected,
+                                                          const std::string& found) {
+                        throw UserError(origin, where, expected, found);
+                    });
     }
 
     void leave_out(const ChipFigure& figure) {

@@ -29,10 +29,6 @@ constexpr int32_t wrap_add(int32_t a, int32_t b) {
     return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
 
-constexpr int32_t wrap_subtract(int32_t a, int32_t b) {
-    return static_cast<int32_t>(static_cast<uint32_t>(a) - static_cast<uint32_t>(b));
-}
-
 /// fp32 to int32, half to even, saturating; NaN becomes 0.
 inline int32_t round_half_even(float value) {
     if (std::isnan(value)) return 0;

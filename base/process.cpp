@@ -143,7 +143,8 @@ std::optional<std::filesystem::path> in_path(const std::string& program) {
     const char* const path = std::getenv("PATH");
     std::istringstream folders(path != nullptr ? path : "");
     for (std::string folder; std::getline(folders, folder, ':');)
-        if (const auto file = folder + '/' + program; ::access(file.c_str(), X_OK) == 0)
+        if (const auto file = std::filesystem::path(folder + '/') / program;
+            ::access(file.c_str(), X_OK) == 0)
             return file;
     return std::nullopt;
 }

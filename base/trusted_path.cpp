@@ -88,7 +88,7 @@ Descriptor open_trusted(const fs::path& path) {
 
 fs::path trusted_folder(const fs::path& folder) {
     std::error_code error;
-    const fs::path place = fs::canonical(folder, error);
+    fs::path place = fs::canonical(folder, error);
     if (error) throw UserError(folder.string() + ": " + error.message());
     bool last = true;
     for (fs::path at = place;; at = at.parent_path(), last = false) {
@@ -101,7 +101,7 @@ fs::path trusted_folder(const fs::path& folder) {
 }
 
 fs::path trusted_file(const fs::path& file) {
-    const fs::path place = trusted_folder(fs::absolute(file).parent_path()) / file.filename();
+    fs::path place = trusted_folder(fs::absolute(file).parent_path()) / file.filename();
     if (open_trusted(place).number < 0) throw UserError(file.string() + ": no such file");
     return place;
 }

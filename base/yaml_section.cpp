@@ -32,12 +32,9 @@ YAML::Node load_yaml(const std::filesystem::path& file) {
     }
 }
 
-YamlSection::YamlSection(std::string file, std::string path, YAML::Node node,
+YamlSection::YamlSection(std::string file, std::string path, const YAML::Node& node,
                          std::vector<std::string> known)
-    : file_(std::move(file)),
-      path_(std::move(path)),
-      node_(std::move(node)),
-      known_(std::move(known)) {
+    : file_(std::move(file)), path_(std::move(path)), node_(node), known_(std::move(known)) {
     if (!node_.IsMap())
         throw UserError(file_, path_.empty() ? "top level" : path_, "a mapping", kind(node_));
     std::set<std::string> keys;

@@ -21,7 +21,7 @@ YAML::Node load_yaml(const std::filesystem::path& file);
 class YamlSection {
   public:
     /// `known` are the keys that it may have; it must have those that are read.
-    YamlSection(std::string file, std::string path, YAML::Node node,
+    YamlSection(std::string file, std::string path, const YAML::Node& node,
                 std::vector<std::string> known);
 
     std::string text(const std::string& key) const;

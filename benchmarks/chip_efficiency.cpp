@@ -41,7 +41,7 @@ const Sizes kQuick = {{128, 1024, 4096}, {1, 128}, {16, 128, 1024}, {56, 7}};
 
 struct Point {
     uint64_t size;  ///< rows, or channels
-    workload::Workload kernel;
+    tables::Workload kernel;
     std::optional<run::RunResult> result{};  ///< nothing: refused
     double roofline_seconds = 0, napkin_seconds = 0;
     uint64_t compulsory = 0;
@@ -74,7 +74,7 @@ struct Chip {
     const char* unit() const { return config.mxu.dtype == arch::Dtype::kInt8 ? "TOPS" : "TFLOPS"; }
 };
 
-Point measure(uint64_t size, workload::Workload kernel, const arch::ChipConfig& chip) {
+Point measure(uint64_t size, tables::Workload kernel, const arch::ChipConfig& chip) {
     Point point{.size = size, .kernel = std::move(kernel)};
     point.roofline_seconds = roofline_seconds(point.kernel, chip);
     point.napkin_seconds = napkin_seconds(point.kernel, chip);

@@ -6,8 +6,8 @@
 namespace tandem::benchmarks {
 namespace {
 
-workload::Workload one(workload::Layer layer) {
-    workload::Workload kernel;
+tables::Workload one(tables::Layer layer) {
+    tables::Workload kernel;
     kernel.name = layer.name;
     layer.where = layer.name;
     kernel.layers.push_back(std::move(layer));
@@ -16,10 +16,10 @@ workload::Workload one(workload::Layer layer) {
 
 }  // namespace
 
-workload::Workload gemm(uint64_t m, uint64_t k, uint64_t n) {
-    workload::Layer layer;
+tables::Workload gemm(uint64_t m, uint64_t k, uint64_t n) {
+    tables::Layer layer;
     layer.name = fmt::format("{}x{}x{}", m, k, n);
-    layer.kind = workload::LayerKind::kMatmul;
+    layer.kind = tables::LayerKind::kMatmul;
     layer.m = m;
     layer.k = k;
     layer.n = n;
@@ -28,24 +28,24 @@ workload::Workload gemm(uint64_t m, uint64_t k, uint64_t n) {
     return one(layer);
 }
 
-workload::Workload convolution(uint64_t batch, uint64_t height, uint64_t width, uint64_t channels) {
-    workload::Layer layer;
+tables::Workload convolution(uint64_t batch, uint64_t height, uint64_t width, uint64_t channels) {
+    tables::Layer layer;
     layer.name = fmt::format("{}x{}x{}x{}", batch, height, width, channels);
-    layer.kind = workload::LayerKind::kConvolution;
+    layer.kind = tables::LayerKind::kConvolution;
     layer.m = batch * height * width;
     layer.k = 9 * channels;
     layer.n = channels;
     layer.input_elements = layer.output_elements = layer.m * channels;
-    layer.convolution = workload::Convolution{.images = batch,
-                                              .height = height,
-                                              .width = width,
-                                              .channels = channels,
-                                              .window = {.kernel_h = 3,
-                                                         .kernel_w = 3,
-                                                         .pad_top = 1,
-                                                         .pad_left = 1,
-                                                         .pad_bottom = 1,
-                                                         .pad_right = 1}};
+    layer.convolution = tables::Convolution{.images = batch,
+                                            .height = height,
+                                            .width = width,
+                                            .channels = channels,
+                                            .window = {.kernel_h = 3,
+                                                       .kernel_w = 3,
+                                                       .pad_top = 1,
+                                                       .pad_left = 1,
+                                                       .pad_bottom = 1,
+                                                       .pad_right = 1}};
     return one(layer);
 }
 

@@ -30,13 +30,13 @@ arch::ChipConfig without_host(arch::ChipConfig chip) {
 }
 
 Seconds model(compiler::PlanMode plan) {
-    return [plan](const workload::Workload& workload, const arch::ChipConfig& chip) {
+    return [plan](const tables::Workload& workload, const arch::ChipConfig& chip) {
         return run::time_list_apart(workload, chip, plan).seconds();
     };
 }
 
 Seconds formula(tpu_v1::Formula by) {
-    return [by](const workload::Workload& workload, const arch::ChipConfig& chip) {
+    return [by](const tables::Workload& workload, const arch::ChipConfig& chip) {
         return by(workload, chip).seconds;
     };
 }
@@ -70,7 +70,7 @@ double Gddr5Gain::mean_error_percent() const {
     return sum / static_cast<double>(kGddr5Published.size());
 }
 
-Gddr5Gain gddr5_gain(const std::map<std::string, workload::Workload>& workloads,
+Gddr5Gain gddr5_gain(const std::map<std::string, tables::Workload>& workloads,
                      const arch::ChipConfig& chip, const Seconds& seconds) {
     arch::ChipConfig upgraded = chip;
     upgraded.memory.bytes_per_second = static_cast<uint64_t>(kGddr5BytesPerSecond);
@@ -84,7 +84,7 @@ Gddr5Gain gddr5_gain(const std::map<std::string, workload::Workload>& workloads,
     return result;
 }
 
-Gddr5Study::Gddr5Study(const std::map<std::string, workload::Workload>& workloads,
+Gddr5Study::Gddr5Study(const std::map<std::string, tables::Workload>& workloads,
                        const arch::ChipConfig& chip) {
     const auto gain = [&](const arch::ChipConfig& on, const Seconds& seconds) {
         return gddr5_gain(workloads, on, seconds);

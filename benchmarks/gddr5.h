@@ -17,7 +17,7 @@ namespace tandem::benchmarks {
 /// The paper says more than five times the bandwidth and a ridge of 250.
 inline constexpr double kGddr5BytesPerSecond = 180e9;
 
-using Seconds = std::function<double(const workload::Workload&, const arch::ChipConfig&)>;
+using Seconds = std::function<double(const tables::Workload&, const arch::ChipConfig&)>;
 
 /// Gain of each application from the memory, and its means without and with the host's time
 /// (Table 5: a share of the application's time on the chip as it is, the same on both chips).
@@ -27,7 +27,7 @@ struct Gddr5Gain {
     std::array<double, 4> means() const;
     double mean_error_percent() const;
 };
-Gddr5Gain gddr5_gain(const std::map<std::string, workload::Workload>& workloads,
+Gddr5Gain gddr5_gain(const std::map<std::string, tables::Workload>& workloads,
                      const arch::ChipConfig& chip, const Seconds& seconds);
 
 /// As printed, in the order of Gddr5Gain::means().
@@ -42,7 +42,7 @@ inline constexpr double kGddr5BoundPercent = 15;
 class Gddr5Study {
   public:
     Gddr5Study() = default;
-    Gddr5Study(const std::map<std::string, workload::Workload>& workloads,
+    Gddr5Study(const std::map<std::string, tables::Workload>& workloads,
                const arch::ChipConfig& chip);
 
     bool passes() const;

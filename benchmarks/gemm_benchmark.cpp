@@ -46,7 +46,7 @@ void add_chips(Contest& contest, GemmChips& benches, uint32_t size) {
             std::make_shared<jobs::GemmProduct>(jobs::make_gemm({size, size, size}, config, kSeed));
         const size_t number = benches.add(config, *product);
         const bool bf16 = config.mxu.dtype == arch::Dtype::kBf16;
-        const auto check = [&benches, number, product, name] {
+        const auto check = [&benches, number, product, name = name] {
             require(std::ranges::equal(benches.outputs(number), jobs::plain_product(*product)),
                     name);
         };

@@ -76,7 +76,7 @@ std::string kinds_table(const std::vector<Column>& columns, std::string (*cell)(
         rows.push_back(row);
     };
     for (const auto& [kind, figures] : columns.front().means.kinds)
-        add(kind, [&kind](const Means& means) { return means.kinds.at(kind); });
+        add(kind, [&kind = kind](const Means& means) { return means.kinds.at(kind); });
     add("all kinds", [](const Means& means) { return means.all; });
     return table(heading, rows);
 }

@@ -8,8 +8,8 @@
 namespace tandem::benchmarks {
 namespace {
 
-using workload::Layer;
-using workload::Workload;
+using tables::Layer;
+using tables::Workload;
 
 /// One of its repetitions.
 uint64_t bytes_of(const Workload& list, size_t index, const arch::ChipConfig& chip) {

@@ -12,16 +12,16 @@ namespace tandem::benchmarks {
 
 /// Bytes of operands and results that go through device memory or CMEM, each once, in elements as
 /// wide as the array's. In a chained list only weights do, the first input and the last result.
-uint64_t compulsory_bytes(const workload::Workload& list, const arch::ChipConfig& chip);
+uint64_t compulsory_bytes(const tables::Workload& list, const arch::ChipConfig& chip);
 
 /// Layer after layer the longest of: multiply-accumulates at peak, compulsory bytes at the device
 /// memory's bandwidth, and the part of them that comes from CMEM at its own. Weights of a chained
 /// list lie in CMEM as far as they have room there, the same part of each layer's.
-double roofline_seconds(const workload::Workload& list, const arch::ChipConfig& chip);
+double roofline_seconds(const tables::Workload& list, const arch::ChipConfig& chip);
 
 /// 1 us for each layer + multiplying + moving. Multiplying: weight tiles, partly used ones whole,
 /// times rows (at least those of a tile), over all arrays. Moving: as for the roofline.
-double napkin_seconds(const workload::Workload& list, const arch::ChipConfig& chip);
+double napkin_seconds(const tables::Workload& list, const arch::ChipConfig& chip);
 
 /// The napkin's one constant that is in no chip file: about the least that one operation is
 /// reported to take on a TPU v4 (0.89 us, a fit of measured additions).

@@ -14,7 +14,7 @@ constexpr uint64_t kExpansion = 4;
 
 class Builder {
   public:
-    workload::Workload build() {
+    tables::Workload build() {
         net_.name = "resnet50";
         uint64_t image = 224, channels = 3;
         convolve("stem", image, channels, 64, 7, 2);
@@ -44,27 +44,27 @@ class Builder {
                   uint64_t kernel, uint64_t stride) {
         const uint64_t out = image / stride;
         product(name, out * out, kernel * kernel * channels, filters, image * image * channels);
-        workload::Layer& layer = net_.layers.back();
-        layer.kind = workload::LayerKind::kConvolution;
+        tables::Layer& layer = net_.layers.back();
+        layer.kind = tables::LayerKind::kConvolution;
         // As much padding as the outputs need, the odd line below and on the right.
         const auto side = static_cast<int64_t>(kernel), step = static_cast<int64_t>(stride);
         const int64_t padding = compiler::same_padding(static_cast<int64_t>(image), side, step, 1);
-        layer.convolution = workload::Convolution{.images = 1,
-                                                  .height = image,
-                                                  .width = image,
-                                                  .channels = channels,
-                                                  .window = {.kernel_h = side,
-                                                             .kernel_w = side,
-                                                             .stride_h = step,
-                                                             .stride_w = step,
-                                                             .pad_top = padding / 2,
-                                                             .pad_left = padding / 2,
-                                                             .pad_bottom = padding - padding / 2,
-                                                             .pad_right = padding - padding / 2}};
+        layer.convolution = tables::Convolution{.images = 1,
+                                                .height = image,
+                                                .width = image,
+                                                .channels = channels,
+                                                .window = {.kernel_h = side,
+                                                           .kernel_w = side,
+                                                           .stride_h = step,
+                                                           .stride_w = step,
+                                                           .pad_top = padding / 2,
+                                                           .pad_left = padding / 2,
+                                                           .pad_bottom = padding - padding / 2,
+                                                           .pad_right = padding - padding / 2}};
     }
 
     void product(const char* name, uint64_t m, uint64_t k, uint64_t n, uint64_t input) {
-        workload::Layer layer;
+        tables::Layer layer;
         layer.name = fmt::format("{}_{}", net_.layers.size(), name);
         layer.where = net_.name;
         layer.m = m;
@@ -75,11 +75,11 @@ class Builder {
         net_.layers.push_back(layer);
     }
 
-    workload::Workload net_;
+    tables::Workload net_;
 };
 
 }  // namespace
 
-workload::Workload resnet50() { return Builder().build(); }
+tables::Workload resnet50() { return Builder().build(); }
 
 }  // namespace tandem::benchmarks

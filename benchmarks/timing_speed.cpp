@@ -41,13 +41,13 @@ constexpr uint64_t kTableMemory = uint64_t{128} << 30;
 // ---- one run
 
 /// "resnet50", "table:FILE" or "gemm:M:K:N:REPEAT", in arrays' sizes for the last one.
-workload::Workload parse_work(const std::string& work) {
+tables::Workload parse_work(const std::string& work) {
     if (work == "resnet50") return resnet50();
-    if (work.starts_with("table:")) return workload::load_table(work.substr(6));
+    if (work.starts_with("table:")) return tables::load_table(work.substr(6));
     uint64_t m = 0, k = 0, n = 0, repeat = 0;
     if (std::sscanf(work.c_str(), "gemm:%lu:%lu:%lu:%lu", &m, &k, &n, &repeat) != 4)
         throw UserError("--work", "work", "resnet50, table:FILE or gemm:M:K:N:REPEAT", work);
-    workload::Workload kernel = gemm(m, k, n);
+    tables::Workload kernel = gemm(m, k, n);
     kernel.layers.front().repeat = repeat;
     return kernel;
 }
@@ -62,7 +62,7 @@ double processor_seconds(const rusage& usage) {
 /// In the process of its own. Writes JSON to stdout.
 int run_here(const std::string& work, const std::string& chip_name) {
     arch::ChipConfig chip = arch::find_chip(chip_name, run::chips_dir());
-    const workload::Workload workload = parse_work(work);
+    const tables::Workload workload = parse_work(work);
     if (work.starts_with("gemm")) chip.memory.bytes = std::max(chip.memory.bytes, kTableMemory);
     rusage before{}, after{};
     getrusage(RUSAGE_SELF, &before);
@@ -151,11 +151,11 @@ Spread spread(const std::vector<Cost>& costs, Figure figure) {
 /// The products of a workload as a table (SCALE-Sim's "Layer, M, N, K"), as long as the object.
 class ScratchTable {
   public:
-    explicit ScratchTable(const workload::Workload& workload)
+    explicit ScratchTable(const tables::Workload& workload)
         : path_(std::filesystem::temp_directory_path() /
                 fmt::format("tandem_timing_speed_{}.csv", getpid())) {
         std::string text = "Layer, M, N, K,\n";
-        for (const workload::Layer& layer : workload.layers)
+        for (const tables::Layer& layer : workload.layers)
             text += fmt::format("{}, {}, {}, {},\n", layer.name, layer.m, layer.n, layer.k);
         write_file("TABLE", path_, text);
     }

@@ -153,7 +153,7 @@ class Builder {
             cache_.put(name, key, content, scratch);
         }
         // What was checked is what is linked.
-        const fs::path object = scratch / "runtime.o";
+        fs::path object = scratch / "runtime.o";
         write_file(object, content);
         return object;
     }

@@ -64,7 +64,7 @@ int locked(const fs::path& folder) {
 
 }  // namespace
 
-ArrayCache::ArrayCache(fs::path folder) : folder_(fs::absolute(folder)) {}
+ArrayCache::ArrayCache(const fs::path& folder) : folder_(fs::absolute(folder)) {}
 
 ArrayCache::Found ArrayCache::find(const std::string& name, const std::string& key) const {
     auto content = base::read_trusted_file(folder_ / name);

@@ -15,7 +15,7 @@ namespace tandem::cosim {
 class ArrayCache {
   public:
     /// The folder need not be there. Nothing is checked before something is looked for.
-    explicit ArrayCache(std::filesystem::path folder);
+    explicit ArrayCache(const std::filesystem::path& folder);
 
     const std::filesystem::path& folder() const { return folder_; }
 

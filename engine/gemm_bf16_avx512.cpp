@@ -43,10 +43,10 @@ uint32_t pair_at(const uint16_t* at) {
 
 /// Adds the products of row r's activation with a row of weights. No function, for GCC keeps sums
 /// that go through one in memory.
-#define TANDEM_ADD_PRODUCTS(activation, weights)                           \
-    for (int v = 0; v < Vectors; ++v)                                      \
-    sum[r][v] = Fused ? _mm512_fmadd_ps(activation, weights[v], sum[r][v]) \
-                      : _mm512_add_ps(sum[r][v], _mm512_mul_ps(activation, weights[v]))
+#define TANDEM_ADD_PRODUCTS(activation, weights)                             \
+    for (int v = 0; v < Vectors; ++v)                                        \
+    sum[r][v] = Fused ? _mm512_fmadd_ps(activation, (weights)[v], sum[r][v]) \
+                      : _mm512_add_ps(sum[r][v], _mm512_mul_ps(activation, (weights)[v]))
 
 /// `Rows` rows from row m on, all columns of a panel. Sums stay in registers only where the
 /// compiler knows every index, hence the unrolling. Activations are widened on the way; subnormal

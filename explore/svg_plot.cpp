@@ -327,10 +327,12 @@ std::string to_svg(const std::string& title, const std::vector<Plot>& panels, ui
     out += fmt::format("<rect class=\"back\" width=\"{}\" height=\"{}\"/>\n", place(width),
                        place(height));
     out += Panel::text("h", 16, 26, title);
-    for (size_t i = 0; i < panels.size(); ++i)
-        out += Panel(panels[i], names, i, cell_width * static_cast<double>(i % across),
-                     kTitleHeight + cell_height * static_cast<double>(i / across))
+    for (size_t i = 0; i < panels.size(); ++i) {
+        const size_t row = i / across, column = i % across;
+        out += Panel(panels[i], names, i, cell_width * static_cast<double>(column),
+                     kTitleHeight + cell_height * static_cast<double>(row))
                    .draw();
+    }
     if (names.legend()) out += draw_legend(names, panels_width, kTitleHeight + kTop + 10);
     return out + "</svg>\n";
 }

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "cosim/gtkw.h"
 #include "cosim/tandem_engine.h"
 #include "jobs/progress.h"
@@ -132,7 +132,7 @@ json divergence_json(const Divergence& d, const Verification& done, const engine
 /// One engine for all streams, reset before each: an array of its own for every stream would cost
 /// more than the stream. It has no checkpoints; a stream that diverges is run again with them.
 Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a) {
-    const auto start = std::chrono::steady_clock::now();
+    const base::Stopwatch watch;
     Verification done;
     Progress progress("streams");
     cosim::TandemOptions options;
@@ -150,7 +150,7 @@ Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a)
     }
     done.rows_compared = engine.rows_compared();
     if (done.divergence) add_save_file(done, array.shape);
-    done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    done.seconds = watch.seconds();
     if (!a.inject.empty() && !done.injected && !done.divergence)
         throw UserError("--inject", "cycle", "a cycle that a stream reaches",
                         a.inject + ", which was not reached");

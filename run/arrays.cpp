@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 
 #include "base/error.h"
 #include "base/process.h"
+#include "base/stopwatch.h"
 #include "base/terminal.h"
 #include "cosim/array_builder.h"
 #include "cosim/array_timing.h"
@@ -82,7 +82,7 @@ LoadedArray load_array(const engine::MxuShape& shape, const ArrayChoice& choice)
     const auto options = build_options();
     const auto& tell = options.progress;
     LoadedArray array{nullptr, shape};
-    const auto start = std::chrono::steady_clock::now();
+    const base::Stopwatch watch;
     const auto declaration = declaration_of(choice);
     if (declaration) {
         array.shape.declared = declaration->timing(shape);
@@ -99,7 +99,7 @@ LoadedArray load_array(const engine::MxuShape& shape, const ArrayChoice& choice)
         throw UserError(error.what());
     }
     if (declaration) cosim::check_declaration(*array.library, array.shape, *declaration);
-    array.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    array.seconds = watch.seconds();
     return array;
 }
 

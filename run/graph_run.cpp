@@ -281,22 +281,17 @@ RunResult time_graph(const compiler::Graph& graph, const arch::ChipConfig& chip,
     return std::move(result.run);
 }
 
-RunResult time_graph_apart(const compiler::Graph& graph, const arch::ChipConfig& chip,
-                           compiler::PlanMode plan) {
-    return run_apart(graph.name, [&] { return time_graph(graph, chip, plan); });
-}
-
 compiler::ElementType element_type_of(const arch::ChipConfig& chip) {
     return chip.mxu.dtype == arch::Dtype::kBf16 ? compiler::ElementType::kBf16
                                                 : compiler::ElementType::kInt8;
 }
 
-RunResult time_list(const workload::Workload& workload, const arch::ChipConfig& chip,
+RunResult time_list(const tables::Workload& workload, const arch::ChipConfig& chip,
                     compiler::PlanMode plan) {
     return time_graph(graph_of(workload, element_type_of(chip)), chip, plan);
 }
 
-RunResult time_list_apart(const workload::Workload& workload, const arch::ChipConfig& chip,
+RunResult time_list_apart(const tables::Workload& workload, const arch::ChipConfig& chip,
                           compiler::PlanMode plan) {
     return run_apart(workload.name, [&] { return time_list(workload, chip, plan); });
 }

@@ -44,13 +44,11 @@ RunResult time_graph(const compiler::Graph& graph, const arch::ChipConfig& chip,
                      compiler::PlanMode plan = compiler::PlanMode::kSearch);
 
 /// Timing mode of a list in the type of the chip's array.
-RunResult time_list(const workload::Workload& workload, const arch::ChipConfig& chip,
+RunResult time_list(const tables::Workload& workload, const arch::ChipConfig& chip,
                     compiler::PlanMode plan = compiler::PlanMode::kSearch);
 
 /// The same in a child process, so that a process can do it as often as it likes.
-RunResult time_graph_apart(const compiler::Graph& graph, const arch::ChipConfig& chip,
-                           compiler::PlanMode plan = compiler::PlanMode::kSearch);
-RunResult time_list_apart(const workload::Workload& workload, const arch::ChipConfig& chip,
+RunResult time_list_apart(const tables::Workload& workload, const arch::ChipConfig& chip,
                           compiler::PlanMode plan = compiler::PlanMode::kSearch);
 
 /// What the arrays of a chip compute in.

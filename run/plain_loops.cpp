@@ -322,7 +322,8 @@ double plain_seconds(const Graph& graph, uint32_t batch) {
     double seconds = 0;
     for (const Node& node : graph.nodes) {
         const Counts sizes = counts(graph, node);
-        double macs = static_cast<double>(sizes.macs() / sizes.repeat);
+        const uint64_t once = sizes.macs() / sizes.repeat;
+        double macs = static_cast<double>(once);
         const bool is_bf16 = graph.input(node, 0).type == ElementType::kBf16;
         // As many channels share a matrix, whose zeros are added, as fill 128 rows.
         if (is_bf16 && node.op == Operator::kDepthwiseConv2d)

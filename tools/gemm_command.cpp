@@ -3,13 +3,13 @@
 // through the same compiler back end, firmware and chip as a network.
 #include <fmt/format.h>
 
-#include <chrono>
-
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "jobs/chip_for.h"
 #include "jobs/gemm_product.h"
 #include "jobs/model_file.h"
 #include "jobs/progress.h"
+#include "jobs/run_report.h"
 #include "run/paths.h"
 #include "run/report.h"
 #include "run/run.h"
@@ -49,14 +49,14 @@ std::string rerun_of(const GemmArguments& a) {
 int gemm_on_all_arrays(const GemmArguments& a, const arch::ChipConfig& chip) {
     check_output_files({{"--json", a.json}, {"--trace", a.trace}, {"--wave", a.options.wave.path}},
                        {});
-    workload::Layer layer;
+    tables::Layer layer;
     layer.name = layer.where = a.size.to_string();
     layer.m = a.size.m;
     layer.k = a.size.k;
     layer.n = a.size.n;
     layer.input_elements = layer.m * layer.k;
     layer.output_elements = layer.m * layer.n;
-    workload::Workload product;
+    tables::Workload product;
     product.name = product.file = layer.name;
     product.layers = {layer};
     GraphArguments g;
@@ -74,7 +74,7 @@ int gemm_on_all_arrays(const GemmArguments& a, const arch::ChipConfig& chip) {
                           a.options.backend, a.seed,
                           inject_option(a.options.inject) + a.options.array.to_string() +
                               array_places_option(a.options.rtl_arrays));
-    return run_graph_on_chip(workload::graph_of(product, run::element_type_of(chip)), chip, g);
+    return run_graph_on_chip(tables::graph_of(product, run::element_type_of(chip)), chip, g);
 }
 
 int gemm(GemmArguments a) {
@@ -90,26 +90,18 @@ int gemm(GemmArguments a) {
     const auto product = make_gemm(a.size, chip, a.seed, a.plan);
     Progress progress("instructions");
     a.options.progress = [&](uint64_t done, uint64_t total) { progress.update(done, total); };
-    const auto start = std::chrono::steady_clock::now();
+    const base::Stopwatch watch;
     const run::ImageJob job{product.program, product.inputs, 1, {}, product.bounds};
     const auto result = run::run_image(chip, job, a.options);
-    run::RunReport report;
-    report.wall_seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() -
-        result.array_seconds;
-    report.seed = a.seed;
-    report.backend = a.options.backend;
-    report.host = a.options.cpu;
-    report.mode = a.mode;
-    report.model = a.size.to_string();
-    report.rounding = product.program.rounding;
+    auto report =
+        report_of_image(product.program, a.size.to_string(), a.options, a.seed, result, watch);
     report.plan = name_of(a.plan);
     report.rerun = fmt::format("{} --backend {} --host {} --seed {}", rerun_of(a),
                                a.options.backend, a.options.cpu, a.seed);
     report.rerun += a.options.array.to_string() + array_places_option(a.options.rtl_arrays) +
                     level_option(a.options);
     if (result.injected) report.rerun += inject_option(result.injected->to_string());
-    if (a.options.functional && !result.divergence && result.failure.empty()) {
+    if (a.options.functional && result.completed()) {
         const auto expected = plain_product(product);
         report.check = run::compare_outputs(result.outputs, expected, expected.size());
     }

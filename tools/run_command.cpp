@@ -4,16 +4,17 @@
 
 #include <algorithm>
 #include <cctype>
-#include <chrono>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/process.h"
+#include "base/stopwatch.h"
 #include "base/terminal.h"
 #include "compiler/pipeline.h"
 #include "jobs/graph_job.h"
 #include "jobs/model_file.h"
 #include "jobs/progress.h"
+#include "jobs/run_report.h"
 #include "jobs/samples.h"
 #include "run/paths.h"
 #include "run/report.h"
@@ -142,8 +143,6 @@ int run_network(RunArguments arguments, const arch::ChipConfig& chip, const arch
     check_written_files(arguments);
     const Samples samples(program, arguments.samples, arguments.seed);
     check_data_options(arguments, program, origin.graph);
-    run::RunReport report;
-    report.samples = samples.count();
     const uint32_t runs = samples.runs();
     const auto& inputs = samples.inputs();
     const run::ImageJob job{program, inputs, runs, load_layers(arguments), origin.bounds};
@@ -152,28 +151,19 @@ int run_network(RunArguments arguments, const arch::ChipConfig& chip, const arch
     arguments.options.progress = [&](uint64_t done, uint64_t total) {
         if (done % 256 == 0) progress.update(done, total);
     };
-    const auto start = std::chrono::steady_clock::now();
+    const base::Stopwatch watch;
     auto result = run::run_image(chip, job, arguments.options);
-    report.wall_seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() -
-        result.array_seconds;
-    report.seed = arguments.seed;
-    report.batch = program.batch;
-    report.rounding = program.rounding;
+    auto report =
+        report_of_image(program, arguments.model, arguments.options, arguments.seed, result, watch);
+    report.samples = samples.count();
     if (origin.graph != nullptr) {
         report.plan = name_of(arguments.model_options.plan);
         describe_nodes(*origin.graph, program, report);
     }
     report.csv = arguments.csv;
-    report.backend = arguments.options.backend;
-    report.host = arguments.options.cpu;
-    report.mode = arguments.mode;
-    report.model = arguments.model;
-    report.name = program.model;
     report.rerun = rerun_command(arguments, result);
 
-    const bool answers =
-        arguments.options.functional && !result.divergence && result.failure.empty();
+    const bool answers = arguments.options.functional && result.completed();
     if (answers && arguments.check == "plain")
         report.check = samples.compare_with_plain_loops(*origin.graph, chip, result.outputs);
     result.outputs.resize(samples.output_bytes() * report.samples);
@@ -234,7 +224,7 @@ int run_counts(const CLI::App& command, const RunArguments& a) {
 /// Lists of layers, and graphs without bytes: all of the chip, no firmware; their time, or with
 /// seeded data.
 int run_graph(const CLI::App& command, const RunArguments& a, const arch::ChipConfig& chip,
-              compiler::Graph graph, bool list) {
+              const compiler::Graph& graph, bool list) {
     refuse_data_options(command, a);
     GraphArguments g;
     g.model = a.model;
@@ -271,8 +261,7 @@ int run_model(const CLI::App& command, const RunArguments& a) {
         return run_network(a, chip, program, {});
     }
     auto [graph, chip] = load_graph(a.model, a.chip.load(), a.model_options, a.dtype);
-    if (list || !compiler::has_image(graph))
-        return run_graph(command, a, chip, std::move(graph), list);
+    if (list || !compiler::has_image(graph)) return run_graph(command, a, chip, graph, list);
     Origin origin{&graph};
     const auto keep_bounds = [&](const compiler::Planned& planned) {
         origin.bounds = compiler::lower_bounds(planned.kernels, planned.plan, planned.chip);

@@ -20,7 +20,7 @@ namespace tandem::tools {
 namespace {
 
 using nlohmann::json;
-using workload::Layer;
+using tables::Layer;
 
 /// Layers that the RTL confirms.
 constexpr uint32_t kConfirmedLayers = 3;
@@ -44,7 +44,7 @@ json layer_json(size_t index, const Layer& layer, uint64_t cycles) {
 
 /// Edges that a run of one layer on the RTL takes, about.
 uint64_t rtl_edges(const Layer& layer, const engine::MxuShape& shape) {
-    return workload::weight_tiles(layer, shape.rows, shape.cols) *
+    return tables::weight_tiles(layer, shape.rows, shape.cols) *
            std::max<uint64_t>(layer.m * layer.passes, shape.rows + 1);
 }
 
@@ -55,7 +55,7 @@ uint64_t last_commit(const Layer& layer, const run::LoadedArray& array) {
     const std::vector<std::byte> weights(shape.tile_bytes());
     const auto m = static_cast<uint32_t>(layer.m * layer.passes);
     const std::vector<std::byte> rows(m * shape.row_bytes());
-    const uint64_t tiles = workload::weight_tiles(layer, shape.rows, shape.cols);
+    const uint64_t tiles = tables::weight_tiles(layer, shape.rows, shape.cols);
     for (uint64_t tile = 0; tile < tiles; ++tile) {
         engine.push_weights({tile, 0, weights});
         engine.push_rows({tile, 0, m, shape.rows, 0, true, tile != 0, rows});
@@ -67,8 +67,8 @@ uint64_t last_commit(const Layer& layer, const run::LoadedArray& array) {
 }
 
 /// The layers that cost the RTL least, among those that it can take as one block.
-std::vector<size_t> cheapest_layers(const workload::Workload& workload,
-                                    const engine::MxuShape& shape, uint32_t count) {
+std::vector<size_t> cheapest_layers(const tables::Workload& workload, const engine::MxuShape& shape,
+                                    uint32_t count) {
     std::vector<size_t> layers;
     for (size_t i = 0; i < workload.layers.size(); ++i)
         if (product(workload.layers[i]) &&
@@ -82,7 +82,7 @@ std::vector<size_t> cheapest_layers(const workload::Workload& workload,
 }
 
 /// Runs the sample on the RTL; returns the number of layers in which it does not have our count.
-uint32_t confirm(const ScalesimArguments& a, const workload::Workload& workload,
+uint32_t confirm(const ScalesimArguments& a, const tables::Workload& workload,
                  const arch::ChipConfig& chip, json& report) {
     const run::LoadedArray array = run::load_array(chip, a.array);
     uint32_t differ = 0;
@@ -91,7 +91,7 @@ uint32_t confirm(const ScalesimArguments& a, const workload::Workload& workload,
         const Layer& layer = workload.layers[index];
         Layer once = layer;
         once.repeat = 1;
-        const uint64_t ours = workload::double_buffered_cycles(once, chip.mxu.rows, chip.mxu.cols);
+        const uint64_t ours = tables::double_buffered_cycles(once, chip.mxu.rows, chip.mxu.cols);
         const uint64_t rtl = last_commit(once, array);
         base::print("RTL {:<28.28} {:>12} edges, our count {:>12}: {}\n", layer.name, rtl, ours,
                     rtl == ours ? "equal" : "DIFFERENT");
@@ -102,14 +102,14 @@ uint32_t confirm(const ScalesimArguments& a, const workload::Workload& workload,
     return differ;
 }
 
-json count_layers(const workload::Workload& workload, const arch::ChipConfig& chip) {
+json count_layers(const tables::Workload& workload, const arch::ChipConfig& chip) {
     json layers = json::array();
     base::print("{:<28} {:>34} {:>16} {:>16}\n", "layer", "rows x k x columns", "scalesim-ws",
                 "double-buffered");
     for (size_t i = 0; i < workload.layers.size(); ++i) {
         const Layer& layer = workload.layers[i];
-        const uint64_t scalesim = workload::scalesim_ws_cycles(layer, chip.mxu.rows, chip.mxu.cols);
-        const uint64_t ours = workload::double_buffered_cycles(layer, chip.mxu.rows, chip.mxu.cols);
+        const uint64_t scalesim = tables::scalesim_ws_cycles(layer, chip.mxu.rows, chip.mxu.cols);
+        const uint64_t ours = tables::double_buffered_cycles(layer, chip.mxu.rows, chip.mxu.cols);
         base::print("{:<28.28} {:>34} {:>16} {:>16}\n", layer.name, size_text(layer), scalesim,
                     ours);
         layers.push_back(layer_json(i, layer, scalesim));
@@ -118,7 +118,7 @@ json count_layers(const workload::Workload& workload, const arch::ChipConfig& ch
     return layers;
 }
 
-int count(const ScalesimArguments& a, const workload::Workload& workload,
+int count(const ScalesimArguments& a, const tables::Workload& workload,
           const arch::ChipConfig& chip) {
     if (chip.mxu.pipeline != 1)
         throw UserError("--timing scalesim-ws", "chip " + chip.name,
@@ -159,8 +159,8 @@ int run_scalesim(const ScalesimArguments& a) {
     const auto chip = a.chip.load();
     if (!a.file.ends_with(".csv") && a.batch != 1)
         throw UserError("--batch goes with tables; an application file has its own");
-    const auto workload = a.file.ends_with(".csv") ? workload::load_table(a.file, a.batch)
-                                                   : workload::load_application(a.file);
+    const auto workload = a.file.ends_with(".csv") ? tables::load_table(a.file, a.batch)
+                                                   : tables::load_application(a.file);
     check_output_files({{"--json", a.json}}, {{"MODEL", a.file}});
     return count(a, workload, chip);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
 
 #include "api/c/call.h"
 #include "api/c/options.h"
 #include "api/c/result.h"
 #include "base/child.h"
+#include "base/stopwatch.h"
 #include "jobs/chip_for.h"
 #include "jobs/gemm_product.h"
 #include "jobs/model_file.h"
+#include "jobs/run_report.h"
 #include "run/plain_loops.h"
 #include "run/run.h"
 
@@ -68,22 +69,15 @@ Request request_of(const tandem_gemm_options& asked) {
 c_api::Answer multiply(const Request& request) {
     const auto product =
         jobs::make_gemm(request.size, request.chip, request.seed, request.plan, request.matrices);
-    const auto start = std::chrono::steady_clock::now();
+    const base::Stopwatch watch;
     const run::ImageJob job{
         .program = product.program, .inputs = product.inputs, .bounds = product.bounds};
     const auto result = run::run_image(request.chip, job, request.options);
     c_api::require_injected(request.options, result);
-    run::RunReport report;
-    report.wall_seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    report.seed = request.seed;
-    report.backend = request.options.backend;
-    report.host = request.options.cpu;
-    report.mode = request.options.functional ? "functional" : "timing";
-    report.model = request.size.to_string();
-    report.rounding = product.program.rounding;
+    auto report = jobs::report_of_image(product.program, request.size.to_string(), request.options,
+                                        request.seed, result, watch);
     report.plan = jobs::name_of(request.plan);
-    const bool answers = request.options.functional && !result.divergence && result.failure.empty();
+    const bool answers = request.options.functional && result.completed();
     const compiler::TensorId c = product.graph.outputs.front();
     if (answers) {
         const auto plain =

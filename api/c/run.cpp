@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
 #include <filesystem>
 
 #include "api/c/call.h"
@@ -8,7 +7,9 @@
 #include "api/c/result.h"
 #include "api/c/sample_layout.h"
 #include "base/child.h"
+#include "base/stopwatch.h"
 #include "jobs/graph_job.h"
+#include "jobs/run_report.h"
 #include "jobs/samples.h"
 #include "run/run.h"
 
@@ -98,16 +99,6 @@ Request request_of(const tandem_model& model, const tandem_run_options& asked) {
     return request;
 }
 
-run::RunReport report_of(const tandem_model& model, const Request& request) {
-    run::RunReport report;
-    report.backend = request.options.backend;
-    report.mode = request.options.functional ? "functional" : "timing";
-    report.model = model.file;
-    report.seed = request.seed;
-    if (model.graph) report.plan = jobs::name_of(model.options.plan);
-    return report;
-}
-
 /// A limit that the caller has set is the caller's mistake, not the firmware's.
 void require_budget(const tandem_model& model, const Request& request,
                     const run::RunResult& result) {
@@ -115,10 +106,6 @@ void require_budget(const tandem_model& model, const Request& request,
     if (request.own_budget && result.failure.find(used_up) != std::string::npos)
         throw UserError(model.file, "firmware_budget", "as many instructions as the run takes",
                         std::to_string(request.options.firmware_budget));
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 c_api::Answer run_network(const tandem_model& model, const Request& request) {
@@ -129,19 +116,18 @@ c_api::Answer run_network(const tandem_model& model, const Request& request) {
                             .runs = samples.runs(),
                             .bounds = model.bounds,
                             .keep_layers = request.keep_layers};
-    const auto start = std::chrono::steady_clock::now();
+    const base::Stopwatch watch;
     auto result = run::run_image(model.chip, job, request.options);
     require_budget(model, request, result);
     c_api::require_injected(request.options, result);
-    run::RunReport report = report_of(model, request);
-    report.wall_seconds = seconds_since(start);
+    auto report =
+        jobs::report_of_image(program, model.file, request.options, request.seed, result, watch);
     report.samples = samples.count();
-    report.batch = program.batch;
-    report.rounding = program.rounding;
-    report.host = request.options.cpu;
-    report.name = program.model;
-    if (model.graph) jobs::describe_nodes(*model.graph, program, report);
-    const bool answers = request.options.functional && !result.divergence && result.failure.empty();
+    if (model.graph) {
+        report.plan = jobs::name_of(model.options.plan);
+        jobs::describe_nodes(*model.graph, program, report);
+    }
+    const bool answers = request.options.functional && result.completed();
     const std::vector<uint8_t> all = result.outputs;
     result.outputs.resize(samples.output_bytes() * report.samples);
     if (answers) samples.compare_with_files(result.outputs, report);
@@ -163,14 +149,11 @@ c_api::Answer run_layers(const tandem_model& model, const Request& request) {
                                 .seed = request.seed,
                                 .plan = model.options.plan};
     if (request.options.functional) jobs::check_cost(graph, model.file, how);
-    const auto start = std::chrono::steady_clock::now();
+    const base::Stopwatch watch;
     auto result = run::run_graph(graph, model.chip, how, request.options);
     c_api::require_injected(request.options, result.run);
-    run::RunReport report = report_of(model, request);
-    report.wall_seconds = seconds_since(start);
-    report.name = graph.name;
-    report.batch = report.samples = graph.samples * how.batch;
-    jobs::describe_layers(graph, report);
+    auto report =
+        jobs::report_of_layers(graph, model.file, request.options, how, result.run, watch);
     if (request.options.functional && result.run.completed())
         jobs::compare_with_plain_loops(graph, model.chip, how, result, report);
     c_api::Answer answer = c_api::answer_of(model.chip, result.run, report);

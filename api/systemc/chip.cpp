@@ -45,7 +45,7 @@ arch::ChipConfig config_of(ParameterScope& scope, const ChipOptions& options) {
         scope.take("chip", options.chip, "", "shipped chip by name, or a file");
     const std::string dtype = scope.take("dtype", options.dtype, "",
                                          "of the programs' products; none: the chip's mxu.dtype");
-    const arch::ChipConfig chip = modules::chip_with_presets(scope, name);
+    arch::ChipConfig chip = modules::chip_with_presets(scope, name);
     if (dtype.empty()) return chip;
     const auto known = arch::parse_dtype(dtype);
     const auto mode = known ? arch::for_dtype(chip, *known) : std::nullopt;

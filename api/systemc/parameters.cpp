@@ -68,10 +68,12 @@ std::vector<Parameter> Parameters::list() const {
 
 std::vector<std::string> Parameters::unused_presets() const {
     std::vector<std::string> unused;
-    for (const auto& [name, value] : store().presets)
+    for (const auto& preset : store().presets) {
+        const std::string& name = preset.first;
         if (std::ranges::none_of(store().modules,
                                  [&](const Module& module) { return is_of(name, module.name); }))
             unused.push_back(name);
+    }
     return unused;
 }
 
@@ -112,7 +114,7 @@ void ParameterScope::add(const std::string& path, Parameter parameter) {
 std::string ParameterScope::take(const std::string& path, const std::string& default_value,
                                  const std::string& unit, const std::string& description) {
     const std::string* const preset = this->preset(path);
-    const std::string value = preset != nullptr ? *preset : default_value;
+    std::string value = preset != nullptr ? *preset : default_value;
     add(path, {{}, value, default_value, unit, description});
     return value;
 }

@@ -30,10 +30,10 @@ class Reader {
 
     /// Every row of DeepBench's recurrent networks whose name begins so, as a list of its own.
     void add_recurrent(const std::string& kind, const std::string& begins) {
-        const workload::Workload all = read("deepbench_rnn", 1);
+        const tables::Workload all = read("deepbench_rnn", 1);
         for (size_t i = 0; i + 1 < all.layers.size(); i += 2) {  // product and pointwise work
             if (!all.layers[i].name.starts_with(begins)) continue;
-            workload::Workload one = all;
+            tables::Workload one = all;
             one.layers = {all.layers[i], all.layers[i + 1]};
             add(kind, all.layers[i].name, std::move(one));
         }
@@ -42,13 +42,13 @@ class Reader {
     Lists lists;
 
   private:
-    workload::Workload read(const std::string& table, uint64_t batch) const {
-        workload::Workload list = workload::load_table(tables_ / (table + ".csv"), batch);
+    tables::Workload read(const std::string& table, uint64_t batch) const {
+        tables::Workload list = tables::load_table(tables_ / (table + ".csv"), batch);
         list.chained = chained_;
         for (auto& layer : list.layers) layer.repeat = std::min(layer.repeat, kMostRepeats);
         return list;
     }
-    void add(const std::string& kind, const std::string& name, workload::Workload list) {
+    void add(const std::string& kind, const std::string& name, tables::Workload list) {
         lists.push_back({kind, name, std::move(list)});
     }
 

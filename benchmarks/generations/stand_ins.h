@@ -14,7 +14,7 @@ namespace tandem::generations {
 struct List {
     std::string kind;  ///< "transformer"
     std::string name;  ///< "scalesim_GEMM_mnk_gpt2, batch 8"
-    workload::Workload workload;
+    tables::Workload workload;
 };
 using Lists = std::vector<List>;
 

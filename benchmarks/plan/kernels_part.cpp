@@ -20,19 +20,19 @@ constexpr size_t kQuickStep = 8;  ///< every eighth
 using Runs = std::vector<const Measured*>;
 
 /// Layers of tables that are not chained, each by itself, and chained tables as a whole.
-std::vector<workload::Workload> works_of(const PublicTables& tables) {
-    std::vector<workload::Workload> works = single_kernels(tables.tables);
-    for (const workload::Workload& table : tables.tables)
+std::vector<tables::Workload> works_of(const PublicTables& tables) {
+    std::vector<tables::Workload> works = single_kernels(tables.tables);
+    for (const tables::Workload& table : tables.tables)
         if (table.chained) works.push_back(table);
     return works;
 }
 
 /// Those whose bound on the chip is long enough.
 std::vector<Measured> measure_chip(const Setup& setup, const arch::ChipConfig& chip,
-                                   const std::vector<workload::Workload>& works) {
-    std::vector<const workload::Workload*> chosen;
+                                   const std::vector<tables::Workload>& works) {
+    std::vector<const tables::Workload*> chosen;
     size_t place = 0;
-    for (const workload::Workload& work : works) {
+    for (const tables::Workload& work : works) {
         const auto bound = lower_bound(work, chip);
         if (!bound || bound->cycles() <= kLeastCycles) continue;
         if (!setup.quick || place++ % kQuickStep == 0) chosen.push_back(&work);

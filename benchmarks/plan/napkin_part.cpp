@@ -22,7 +22,7 @@ struct Product {
     double model = 0, napkin = 0;  ///< seconds
 };
 
-double napkin_seconds(const workload::Workload& work, const arch::ChipConfig& chip) {
+double napkin_seconds(const tables::Workload& work, const arch::ChipConfig& chip) {
     return kLaunchSeconds +
            2 * static_cast<double>(work.layers.front().macs()) / chip.peak_ops_per_second() +
            static_cast<double>(compulsory_bytes(work, chip)) /
@@ -39,7 +39,7 @@ std::vector<Product> measure_products(const Setup& setup, const arch::ChipConfig
     setup.quick ? add_all(kQuickSides) : add_all(kSides);
     do_all(products.size(), setup.jobs, [&](size_t i) {
         Product& product = products[i];
-        const workload::Workload work = gemm(product.m, product.k, product.n);
+        const tables::Workload work = gemm(product.m, product.k, product.n);
         product.model = run::time_list_apart(work, chip).seconds();
         product.napkin = napkin_seconds(work, chip);
     });

@@ -36,13 +36,13 @@ double processor_seconds() {
 }
 
 /// 24 layers of 384 rows: queries, keys, values, output; two layers of four times the width.
-workload::Workload bert_like() {
+tables::Workload bert_like() {
     constexpr uint64_t kLayers = 24, kRows = 384, kWidth = 1024, kInner = 4 * kWidth;
-    workload::Workload list;
+    tables::Workload list;
     list.name = "bert_like";
     list.chained = true;
     const auto add = [&](const char* name, uint64_t k, uint64_t n) {
-        workload::Layer layer;
+        tables::Layer layer;
         layer.name = fmt::format("{}[{}]", name, list.layers.size());
         layer.where = list.name;
         layer.m = kRows, layer.k = k, layer.n = n;
@@ -81,7 +81,7 @@ std::string spread(const std::vector<double>& seconds) {
                        1e3 * quantile(seconds, 0), 1e3 * quantile(seconds, 1));
 }
 
-workload::Workload list_of(const std::string& work) {
+tables::Workload list_of(const std::string& work) {
     return work.starts_with("bert") ? bert_like() : resnet50();
 }
 

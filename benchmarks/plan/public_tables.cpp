@@ -16,7 +16,7 @@ namespace {
 constexpr uint64_t kMostRepeats = 2;
 
 /// All that decides how long a layer takes.
-std::string sizes_of(const workload::Layer& layer) {
+std::string sizes_of(const tables::Layer& layer) {
     std::string sizes =
         fmt::format("{} {} {} {} {} {} {} {} {} {}", static_cast<int>(layer.kind), layer.m, layer.k,
                     layer.n, layer.groups, layer.repeat, layer.passes, layer.input_elements,
@@ -54,8 +54,8 @@ PublicTables load_public_tables() {
     PublicTables found;
     for (const auto& file : files) {
         try {
-            workload::Workload table = workload::load_table(file);
-            for (workload::Layer& layer : table.layers)
+            tables::Workload table = tables::load_table(file);
+            for (tables::Layer& layer : table.layers)
                 layer.repeat = std::min(layer.repeat, kMostRepeats);
             found.tables.push_back(std::move(table));
         } catch (const UserError& error) {
@@ -65,14 +65,14 @@ PublicTables load_public_tables() {
     return found;
 }
 
-std::vector<workload::Workload> single_kernels(const std::vector<workload::Workload>& tables) {
-    std::vector<workload::Workload> kernels;
+std::vector<tables::Workload> single_kernels(const std::vector<tables::Workload>& tables) {
+    std::vector<tables::Workload> kernels;
     std::set<std::string> seen;
-    for (const workload::Workload& table : tables) {
+    for (const tables::Workload& table : tables) {
         if (table.chained) continue;
-        for (const workload::Layer& layer : table.layers) {
+        for (const tables::Layer& layer : table.layers) {
             if (!seen.insert(sizes_of(layer)).second) continue;
-            workload::Workload kernel;
+            tables::Workload kernel;
             kernel.name = fmt::format("{}: {}", table.name, layer.name);
             kernel.file = table.file;
             kernel.batch = table.batch;

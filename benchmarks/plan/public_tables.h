@@ -11,8 +11,8 @@
 namespace tandem::benchmarks {
 
 struct PublicTables {
-    std::vector<workload::Workload> tables;  ///< by name; layers repeat at most twice
-    std::vector<std::string> unreadable;     ///< why, for each of them
+    std::vector<tables::Workload> tables;  ///< by name; layers repeat at most twice
+    std::vector<std::string> unreadable;   ///< why, for each of them
 };
 
 /// Throws UserError without TANDEM_SHAPES.
@@ -22,6 +22,6 @@ PublicTables load_public_tables();
 std::filesystem::path shapes_dir();
 
 /// The layers of lists that are not chained, each as a list of its own; equal ones once.
-std::vector<workload::Workload> single_kernels(const std::vector<workload::Workload>& tables);
+std::vector<tables::Workload> single_kernels(const std::vector<tables::Workload>& tables);
 
 }  // namespace tandem::benchmarks

@@ -53,14 +53,14 @@ const char* LowerBound::name() const {
     return traffic > compute ? "traffic" : "compute";
 }
 
-compiler::Planned plan_list(const workload::Workload& work, const arch::ChipConfig& chip,
+compiler::Planned plan_list(const tables::Workload& work, const arch::ChipConfig& chip,
                             compiler::PlanMode plan) {
     compiler::CompileOptions options;
     options.plan = plan;
     return compiler::plan_graph(graph_of(work, run::element_type_of(chip)), chip, options);
 }
 
-Measured measure(const workload::Workload& work, const arch::ChipConfig& chip,
+Measured measure(const tables::Workload& work, const arch::ChipConfig& chip,
                  compiler::PlanMode plan) {
     Measured measured{.name = work.name, .chip = chip.name, .chained = work.chained, .bound = {}};
     try {
@@ -74,8 +74,7 @@ Measured measure(const workload::Workload& work, const arch::ChipConfig& chip,
     return measured;
 }
 
-std::optional<LowerBound> lower_bound(const workload::Workload& work,
-                                      const arch::ChipConfig& chip) {
+std::optional<LowerBound> lower_bound(const tables::Workload& work, const arch::ChipConfig& chip) {
     try {
         return bound_of(plan_list(work, chip, compiler::PlanMode::kRules));
     } catch (const UserError&) {

@@ -50,14 +50,14 @@ struct Measured {
 };
 
 /// A list's plan in the type of the chip's array; throws UserError where it has no room.
-compiler::Planned plan_list(const workload::Workload& work, const arch::ChipConfig& chip,
+compiler::Planned plan_list(const tables::Workload& work, const arch::ChipConfig& chip,
                             compiler::PlanMode plan = compiler::PlanMode::kSearch);
 
-Measured measure(const workload::Workload& work, const arch::ChipConfig& chip,
+Measured measure(const tables::Workload& work, const arch::ChipConfig& chip,
                  compiler::PlanMode plan = compiler::PlanMode::kSearch);
 
 /// The bound of a list, without running it; nothing where the chip cannot express it.
-std::optional<LowerBound> lower_bound(const workload::Workload& work, const arch::ChipConfig& chip);
+std::optional<LowerBound> lower_bound(const tables::Workload& work, const arch::ChipConfig& chip);
 
 /// Calls work(0) ... work(count - 1), `jobs` at a time, in any order.
 void do_all(size_t count, uint32_t jobs, const std::function<void(size_t)>& work);

@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, 6> kQuick = {
     "scalesim_dlrm_DLRM",         "scalesim_GEMM_mnk_gpt2",       "shared_models_layers"};
 
 struct Pair {
-    const workload::Workload* table;
+    const tables::Workload* table;
     const arch::ChipConfig* chip;
     Measured search{}, rules{};
 
@@ -29,7 +29,7 @@ struct Pair {
 std::vector<Pair> measure_all(const Setup& setup) {
     std::vector<Pair> pairs;
     for (const arch::ChipConfig& chip : setup.chips)
-        for (const workload::Workload& table : setup.tables.tables)
+        for (const tables::Workload& table : setup.tables.tables)
             if (!setup.quick || std::ranges::find(kQuick, table.name) != kQuick.end())
                 pairs.push_back({&table, &chip});
     do_all(2 * pairs.size(), setup.jobs, [&](size_t i) {
@@ -47,7 +47,7 @@ std::string against_rules(const Setup& setup, const std::vector<Pair>& pairs) {
     Row heading = {"table, searched plan's time, % of the rules'"};
     for (const arch::ChipConfig& chip : setup.chips) heading.push_back(chip.name);
     std::vector<Row> rows;
-    for (const workload::Workload& table : setup.tables.tables) {
+    for (const tables::Workload& table : setup.tables.tables) {
         Row row = {table.name};
         for (const Pair& pair : pairs)
             if (pair.table == &table)

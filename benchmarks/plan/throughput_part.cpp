@@ -49,7 +49,7 @@ ByBatch run_batches(const std::vector<uint64_t>& sizes, const arch::ChipConfig& 
     std::vector<run::RunResult> results(sizes.size());
     do_all(sizes.size(), jobs, [&](size_t i) {
         results[i] =
-            run::time_list_apart(workload::load_table(shapes_dir() / kResnet, sizes[i]), chip);
+            run::time_list_apart(tables::load_table(shapes_dir() / kResnet, sizes[i]), chip);
     });
     ByBatch by_batch;
     for (size_t i = 0; i < sizes.size(); ++i) by_batch[sizes[i]] = std::move(results[i]);

@@ -9,14 +9,14 @@
 namespace tandem::tpu_v1 {
 namespace {
 
-double tiles_of(const workload::Layer& layer, const arch::ChipConfig& chip) {
+double tiles_of(const tables::Layer& layer, const arch::ChipConfig& chip) {
     const uint64_t tiles = base::divide_up(layer.k, uint64_t{chip.mxu.rows}) *
                            base::divide_up(layer.n, uint64_t{chip.mxu.cols}) * layer.groups *
                            layer.repeat;
     return static_cast<double>(tiles);
 }
 
-double tiles_of(const workload::Workload& workload, const arch::ChipConfig& chip) {
+double tiles_of(const tables::Workload& workload, const arch::ChipConfig& chip) {
     double tiles = 0;
     for (const auto& layer : workload.layers) tiles += tiles_of(layer, chip);
     return tiles;
@@ -28,7 +28,7 @@ double fetch_cycles(double bytes, const arch::ChipConfig& chip) {
            static_cast<double>(chip.clock_hz);
 }
 
-double host_bytes(const workload::Workload& workload) {
+double host_bytes(const tables::Workload& workload) {
     const auto& layers = workload.layers;
     return static_cast<double>(workload.host_input_elements * layers.front().passes +
                                workload.host_output_elements * layers.back().passes);
@@ -53,7 +53,7 @@ struct Cycles {
 
 }  // namespace
 
-Estimate roofline(const workload::Workload& workload, const arch::ChipConfig& chip) {
+Estimate roofline(const tables::Workload& workload, const arch::ChipConfig& chip) {
     const double array = static_cast<double>(chip.mxu.rows) * chip.mxu.cols;
     Cycles cycles;
     double weights = 0;
@@ -67,7 +67,7 @@ Estimate roofline(const workload::Workload& workload, const arch::ChipConfig& ch
     return cycles.estimate(tiles_of(workload, chip), chip);
 }
 
-Estimate napkin(const workload::Workload& workload, const arch::ChipConfig& chip) {
+Estimate napkin(const tables::Workload& workload, const arch::ChipConfig& chip) {
     const auto clock = static_cast<double>(chip.clock_hz);
     const double tile = fetch_cycles(static_cast<double>(chip.tile_bytes()), chip);
     Cycles cycles;

@@ -27,14 +27,14 @@ struct Estimate {
 /// The longer of all multiply-accumulates at peak (wide activations take two passes) and all
 /// weights at the memory's bandwidth. Nothing else takes time; where the memory is what it waits
 /// for, tiles shift in for as many cycles as the array has rows.
-Estimate roofline(const workload::Workload& workload, const arch::ChipConfig& chip);
+Estimate roofline(const tables::Workload& workload, const arch::ChipConfig& chip);
 
 /// 1349 cycles per tile + 3265 per layer + bytes of input and output / 10 GiB/s, on TPU v1. A tile
 /// with more rows than 1349 takes its rows; that is no constant. A layer's wait is a time that does
 /// not follow the clock.
-Estimate napkin(const workload::Workload& workload, const arch::ChipConfig& chip);
+Estimate napkin(const tables::Workload& workload, const arch::ChipConfig& chip);
 
-using Formula = Estimate (*)(const workload::Workload&, const arch::ChipConfig&);
+using Formula = Estimate (*)(const tables::Workload&, const arch::ChipConfig&);
 
 using Estimates = std::array<Estimate, kApplications>;
 Estimates estimate_all(const Workloads& workloads, const arch::ChipConfig& chip, Formula by);

@@ -13,7 +13,7 @@ namespace {
 
 /// Cycles from the last row of a layer at the array until the next layer may issue: the array
 /// empties, the vector unit stores the last block, the synchronisation takes its time.
-uint64_t dependency_cycles(const workload::Layer& layer, const arch::ChipConfig& chip) {
+uint64_t dependency_cycles(const tables::Layer& layer, const arch::ChipConfig& chip) {
     if (layer.m == 0)
         return base::divide_up(layer.elements * layer.passes, chip.vector.lanes) +
                chip.vector.latency_cycles + chip.sync_cycles();
@@ -27,7 +27,7 @@ double Measured::macs_per_weight() const {
     return static_cast<double>(result.macs) / static_cast<double>(weights_of(workload));
 }
 
-uint64_t weights_of(const workload::Workload& workload) {
+uint64_t weights_of(const tables::Workload& workload) {
     uint64_t weights = 0;
     for (const auto& layer : workload.layers) weights += layer.weights();
     return weights;
@@ -36,11 +36,11 @@ uint64_t weights_of(const workload::Workload& workload) {
 Workloads load_applications(const std::filesystem::path& directory) {
     Workloads workloads;
     for (const auto& paper : kPaper)
-        workloads.push_back(workload::load_application(directory / paper.file));
+        workloads.push_back(tables::load_application(directory / paper.file));
     return workloads;
 }
 
-Measured measure(const workload::Workload& workload, const arch::ChipConfig& chip,
+Measured measure(const tables::Workload& workload, const arch::ChipConfig& chip,
                  compiler::PlanMode plan) {
     Measured m{.workload = workload, .result = run::time_list_apart(workload, chip, plan)};
     const auto percent = [&](double cycles) { return 100 * cycles / m.cycles(); };
@@ -67,7 +67,7 @@ Measured measure(const workload::Workload& workload, const arch::ChipConfig& chi
 }
 
 double input_stall_percent(const Measured& measured, const arch::ChipConfig& chip) {
-    workload::Workload without = measured.workload;
+    tables::Workload without = measured.workload;
     without.host_input_elements = 1;
     const auto cycles =
         static_cast<double>(run::time_list_apart(without, chip, kPlanOf2015).cycles);

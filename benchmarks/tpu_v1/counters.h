@@ -23,7 +23,7 @@ inline constexpr double kTileBoundPercent = 8;
 
 /// One application on a chip.
 struct Measured {
-    workload::Workload workload;
+    tables::Workload workload;
     run::RunResult result;
     Rows rows{};
     double cycles_per_tile = 0;
@@ -37,13 +37,13 @@ struct Measured {
 };
 
 /// In the order of kPaper.
-using Workloads = std::vector<workload::Workload>;
+using Workloads = std::vector<tables::Workload>;
 using Measurements = std::vector<Measured>;
 
 Workloads load_applications(const std::filesystem::path& directory);
 
 /// Rows 1 to 7; row 8 takes a second run (input_stall_percent).
-Measured measure(const workload::Workload& workload, const arch::ChipConfig& chip,
+Measured measure(const tables::Workload& workload, const arch::ChipConfig& chip,
                  compiler::PlanMode plan = kPlanOf2015);
 
 /// Row 8: what the run would be shorter by if its input were one element, percent.
@@ -55,7 +55,7 @@ Measurements measure_all(const Workloads& workloads, const arch::ChipConfig& chi
 /// All six as the compiler plans them by itself; without row 8.
 Measurements measure_searched(const Workloads& workloads, const arch::ChipConfig& chip);
 
-uint64_t weights_of(const workload::Workload& workload);
+uint64_t weights_of(const tables::Workload& workload);
 
 /// Rows of Table 3 by whatever tells them, in the order of kPaper.
 using Cells = std::array<Rows, kApplications>;

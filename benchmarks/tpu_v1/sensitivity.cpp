@@ -11,9 +11,9 @@ namespace tandem::tpu_v1 {
 namespace {
 
 using arch::ChipConfig;
-using workload::Layer;
-using workload::LayerKind;
-using workload::Workload;
+using tables::Layer;
+using tables::LayerKind;
+using tables::Workload;
 
 constexpr uint64_t kGi = uint64_t{1} << 30;
 
@@ -23,7 +23,7 @@ Variant with(std::string name, std::function<void(ChipConfig&)> change) {
 
 /// Only for the application of that name.
 Variant of(const std::string& application, const std::string& name,
-           std::function<void(Workload&)> change) {
+           const std::function<void(Workload&)>& change) {
     return {application + ": " + name, {}, [application, change](Workload& workload) {
                 if (workload.name == application) change(workload);
             }};
@@ -64,7 +64,7 @@ void make_gates(Workload& workload, uint64_t inputs, uint64_t outputs) {
 
 /// What follows from a convolution's image and window.
 void recount(Layer& layer) {
-    const workload::Convolution& c = *layer.convolution;
+    const tables::Convolution& c = *layer.convolution;
     const auto& w = c.window;
     const auto extent = [](uint64_t size, int64_t kernel, int64_t stride, int64_t padding) {
         return static_cast<uint64_t>(

@@ -12,8 +12,8 @@ namespace tandem::tpu_v1 {
 
 struct Variant {
     std::string name;
-    std::function<void(arch::ChipConfig&)> chip{};        ///< empty: the chip as it is
-    std::function<void(workload::Workload&)> workload{};  ///< of every application; may do nothing
+    std::function<void(arch::ChipConfig&)> chip{};      ///< empty: the chip as it is
+    std::function<void(tables::Workload&)> workload{};  ///< of every application; may do nothing
 };
 
 /// Variants that the text refers to.

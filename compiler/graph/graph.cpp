@@ -118,7 +118,12 @@ bool has_data(const Graph& graph) {
 }
 
 bool has_image(const Graph& graph) {
-    return has_data(graph) && graph.host_input_bytes == 0 && graph.host_output_bytes == 0;
+    const auto is_with_host = [&](TensorId id) {
+        return graph.tensors[id].memory == Memory::kHost;
+    };
+    return has_data(graph) && graph.host_input_bytes == 0 && graph.host_output_bytes == 0 &&
+           std::ranges::all_of(graph.inputs, is_with_host) &&
+           std::ranges::all_of(graph.outputs, is_with_host);
 }
 
 }  // namespace tandem::compiler

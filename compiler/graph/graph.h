@@ -155,7 +155,8 @@ struct Graph {
 /// All constants that a node reads have values.
 bool has_data(const Graph& graph);
 /// A program image does what the graph says: it has data, and the host sends and gets the whole
-/// inputs and outputs. Others run as streams, without firmware.
+/// inputs and outputs, none of which lies in device memory. Others run as streams, without
+/// firmware.
 bool has_image(const Graph& graph);
 
 /// The same but for the file: names, types, values, attributes (missing ones as their defaults).

@@ -43,7 +43,7 @@ std::string TextLine::word(const std::string& what) {
     skip_spaces();
     const size_t length = std::min(rest_.find(' '), rest_.size());
     if (length == 0) fail(what, "a word", "nothing");
-    const std::string found(rest_.substr(0, length));
+    std::string found(rest_.substr(0, length));
     rest_.remove_prefix(length);
     return found;
 }

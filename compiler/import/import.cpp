@@ -24,7 +24,7 @@ struct Source {
 };
 
 Graph application(File file, Options options) {
-    return workload::graph_of(workload::load_application(file), options.list_type);
+    return tables::graph_of(tables::load_application(file), options.list_type);
 }
 
 constexpr std::array<Source, 5> kSources = {
@@ -33,7 +33,7 @@ constexpr std::array<Source, 5> kSources = {
      {".tgraph", false, [](File file, Options) { return read_graph(file); }},
      {".csv", true,
       [](File file, Options options) {
-          return workload::graph_of(workload::load_table(file, options.batch), options.list_type);
+          return tables::graph_of(tables::load_table(file, options.batch), options.list_type);
       }},
      {".yaml", false, application},
      {".yml", false, application}}};

@@ -25,7 +25,6 @@ struct BufferItem {
     size_t first = 0, last = 0;  ///< kernels during which it lives, inclusive
     uint64_t address = 0;
 
-    bool lives_at(size_t kernel) const { return first <= kernel && kernel <= last; }
     bool meets(const BufferItem& other) const { return first <= other.last && other.first <= last; }
 };
 

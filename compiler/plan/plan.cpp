@@ -12,6 +12,7 @@
 #include "compiler/plan/memory_layout.h"
 #include "compiler/plan/outline.h"
 #include "compiler/plan/packing.h"
+#include "compiler/plan/parts.h"
 #include "compiler/plan/pieces.h"
 #include "compiler/plan/product_search.h"
 #include "compiler/plan/search.h"
@@ -38,10 +39,7 @@ class Planner {
     }
 
     Plan run() {
-        for (size_t v = 0; v < graph_.values.size(); ++v) {
-            find_parts(v);
-            plan_.values[v].place_bytes = bytes_of_place(v);
-        }
+        can_stay_ = find_parts(graph_, options_, outline_, uses_, plan_);
         lay_out_params();
         choose_residents();
         lay_out_memory(graph_, chip_, options_, plan_);
@@ -54,97 +52,6 @@ class Planner {
         return std::min<uint64_t>(chip_.unified_buffer_bytes, uint64_t{1} << 32);
     }
 
-    // ---- what can stay
-
-    Range made_by(size_t k, const CorePlan& share) const {
-        if (share.tiles.size() != plan_.kernels[k].tiles.size()) return {};
-        return output_of_lines(graph_.kernels[k], graph_, share.lines);
-    }
-    Range read_by(size_t k, size_t operand, const CorePlan& share) const {
-        if (plan_.kernels[k].tiles.size() != 0 && share.tiles.empty()) return {};
-        return operand_of_lines(graph_.kernels[k], graph_, operand, share.lines);
-    }
-
-    /// What `range_of` gives for the shares of a core in one of the value's rounds, as one piece.
-    template <class RangeOf>
-    Range in_rounds(size_t v, size_t k, uint32_t core, uint32_t round,
-                    const RangeOf& range_of) const {
-        const KernelPlan& kernel = plan_.kernels[k];
-        const uint32_t of_round = kernel.rounds / plan_.values[v].rounds;
-        Range all;
-        for (uint32_t r = round * of_round; r < (round + 1) * of_round; ++r)
-            all = joined(all, range_of(kernel.share(core, r)));
-        return all;
-    }
-    static Range joined(const Range& a, const Range& b) {
-        if (a.empty()) return b;
-        return b.empty() ? a : Range{std::min(a.begin, b.begin), std::max(a.end, b.end)};
-    }
-
-    /// The bytes of a value that each core has if it stays; `can_stay_` says whether it can.
-    void find_parts(size_t v) {
-        const Uses& uses = uses_[v];
-        const Value& value = graph_.values[v];
-        ValuePlan& plan = plan_.values[v];
-        can_stay_.resize(graph_.values.size());
-        bool can = !value.is_tiles && !(value.is_output && value.home == Memory::kDevice);
-        const bool is_made = uses.maker && !graph_.kernels[*uses.maker].is_edge();
-        if (!uses.readers.empty()) plan.first_reader = uses.readers.front().first;
-        plan.rounds =
-            plan_.groups * (uses.local ? segment_of(plan_.segments, uses.last).rounds : 1);
-        for (uint32_t round = 0; round < plan.rounds; ++round)
-            for (uint32_t c = 0; c < options_.cores; ++c) {
-                Range need;
-                for (const auto& [k, operand] : uses.readers) {
-                    if (graph_.kernels[k].is_alias() || graph_.kernels[k].is_edge()) continue;
-                    need = joined(need, in_rounds(v, k, c, round, [&](const CorePlan& share) {
-                                      return read_by(k, operand, share);
-                                  }));
-                }
-                Range part = need;
-                if (is_made)
-                    part = in_rounds(v, *uses.maker, c, round, [&](const CorePlan& share) {
-                        return made_by(*uses.maker, share);
-                    });
-                // A single core takes all that the host gives, also what nobody reads.
-                if (value.is_input && options_.cores == 1 && plan.rounds == 1)
-                    part = {0, value.bytes};
-                can = can && part.contains(need);
-                plan.parts.push_back(part);
-            }
-        can_stay_[v] = can && !outline_.spilled[v] && !(is_made && splits(*uses.maker)) &&
-                       value.bytes != 0 && !comes_paced(v);
-    }
-
-    /// The only product that reads an input from device memory has it come as it wants it.
-    bool comes_paced(size_t v) const {
-        const Value& value = graph_.values[v];
-        if (options_.mode != PlanMode::kSearch || !value.is_input ||
-            value.home != Memory::kDevice || uses_[v].readers.size() != 1)
-            return false;
-        const auto& [k, operand] = uses_[v].readers.front();
-        const Kernel& kernel = graph_.kernels[k];
-        return kernel.matmul() != nullptr && operand == 0 && kernel.repeat == 1;
-    }
-
-    bool splits(size_t k) const {
-        for (const CorePlan& share : plan_.kernels[k].cores)
-            if (!share.lines.empty() && share.tiles.size() != plan_.kernels[k].tiles.size())
-                return true;
-        return false;
-    }
-
-    /// Bytes of a value's place in the buffer.
-    uint64_t bytes_of_place(size_t v) const {
-        uint64_t bytes = 0;
-        for (const Range& part : plan_.values[v].parts) bytes = std::max(bytes, part.size());
-        // A pass over more lines than it leaves needs room for all of them.
-        if (uses_[v].maker && graph_.kernels[*uses_[v].maker].vector() != nullptr)
-            for (const CorePlan& share : plan_.kernels[*uses_[v].maker].cores)
-                bytes = std::max(bytes,
-                                 result_room(graph_.kernels[*uses_[v].maker], graph_, share.lines));
-        return buffer_aligned(bytes);
-    }
     uint64_t bytes_in_buffer(size_t v) const {
         return plan_.values[v].place_bytes * plan_.values[v].places;
     }

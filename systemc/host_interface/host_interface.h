@@ -31,8 +31,6 @@ class HostInterface : public sc_core::sc_module {
     HostInterface(sc_core::sc_module_name name, const arch::ChipConfig& config, HostLink& link,
                   ProgramRunner& runner);
 
-    uint64_t commands_done() const { return head_; }
-
   private:
     struct Command;
 

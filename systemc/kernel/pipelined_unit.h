@@ -26,7 +26,6 @@ class PipelinedUnit : public Unit {
     void done_at(uint64_t number, Cycle when);
     /// The number that begin() gives next.
     uint64_t next_number() const { return next_number_; }
-    size_t under_way() const { return under_way_.size(); }
     /// Blocks the unit's process until fewer than `limit` instructions are under way.
     void wait_until_fewer(size_t limit);
     /// Busy while anything is under way.

@@ -28,8 +28,6 @@ class DeviceMemory final : public MemoryTarget {
                        sc_core::sc_time asked) { return serve(request, asked); },
                 level) {}
 
-    /// Where the CMEM begins.
-    uint64_t dram_bytes() const { return dram_bytes_; }
     uint64_t cmem_traffic_bytes() const { return cmem_.total_bytes(); }
 
   private:
@@ -46,7 +44,7 @@ class DeviceMemory final : public MemoryTarget {
                dram_latency_;
     }
 
-    uint64_t dram_bytes_;
+    uint64_t dram_bytes_;  ///< where the CMEM begins
     sc_core::sc_time dram_latency_, cmem_latency_;
     MemoryChannels dram_;
     Bandwidth cmem_;

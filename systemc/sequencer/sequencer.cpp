@@ -77,7 +77,7 @@ std::optional<ProgramError> Sequencer::run(const ProgramRequest& request) {
     account_.end(end);
     for (Unit* unit : units_) unit->end_program(end);
     program_cycles_ += end - start;
-    const auto error = services_.error();
+    auto error = services_.error();
     if (error)
         for (Unit* unit : units_) unit->reset();
     return error;

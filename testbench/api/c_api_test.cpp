@@ -11,7 +11,7 @@
 
 #include "testbench/api/handles.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 TEST(CApi, SaysItsVersion) {
@@ -171,4 +171,4 @@ TEST(CApi, ChipsAreFiguresInJson) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -5,11 +5,12 @@
 #include <tandem/tandem.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
-namespace tandem::testing {
+#include "testbench/support/source_tree.h"
+
+namespace tandem::testbench {
 
 /// A struct of this version with all defaults.
 template <class Options>
@@ -74,10 +75,6 @@ class Model {
     tandem_model* model_ = nullptr;
 };
 
-inline std::string source_dir() {
-    const char* folder = std::getenv("TANDEM_SOURCE_DIR");
-    return folder == nullptr ? "." : folder;
-}
-inline std::string digits() { return source_dir() + "/models/digits/digits_int8.tflite"; }
+inline std::string digits() { return source_dir() / "models/digits/digits_int8.tflite"; }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -7,7 +7,7 @@
 
 #include "compiler/graph/graph.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// The next node of the source, named after its output.
 inline compiler::Node& append_node(compiler::Graph& graph, compiler::Operator op,
@@ -25,4 +25,4 @@ inline compiler::Node& append_node(compiler::Graph& graph, compiler::Operator op
     return graph.nodes.back();
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -15,7 +15,7 @@
 #include "testbench/compiler/random_chip.h"
 #include "testbench/support/attention_graph.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using compiler::CompileOptions;
@@ -201,4 +201,4 @@ TEST(BatchMatmul, TellsWhatFitsNowhere) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -14,7 +14,7 @@
 #include "testbench/compiler/random_chip.h"
 #include "testbench/compiler/random_list.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using namespace compiler;
@@ -248,4 +248,4 @@ TEST(Blocks, OfBf16HaveTwoBytesAnElement) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

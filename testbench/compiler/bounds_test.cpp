@@ -9,7 +9,7 @@
 #include "compiler/plan/least_bytes.h"
 #include "testbench/compiler/test_chips.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using compiler::Bounds;
@@ -23,8 +23,8 @@ arch::ChipConfig chip_16x16() {
     return chip;
 }
 
-workload::Layer product(uint64_t m, uint64_t k, uint64_t n, uint64_t repeat = 1) {
-    workload::Layer layer;
+tables::Layer product(uint64_t m, uint64_t k, uint64_t n, uint64_t repeat = 1) {
+    tables::Layer layer;
     layer.name = "product";
     layer.where = "list.csv:2";
     layer.m = m;
@@ -36,16 +36,16 @@ workload::Layer product(uint64_t m, uint64_t k, uint64_t n, uint64_t repeat = 1)
     return layer;
 }
 
-compiler::Planned planned(const arch::ChipConfig& chip, std::vector<workload::Layer> layers,
+compiler::Planned planned(const arch::ChipConfig& chip, std::vector<tables::Layer> layers,
                           bool chained = false) {
-    workload::Workload list;
+    tables::Workload list;
     list.name = list.file = "list.csv";
     list.layers = std::move(layers);
     list.chained = chained;
-    return compiler::plan_graph(workload::graph_of(list), chip, {});
+    return compiler::plan_graph(tables::graph_of(list), chip, {});
 }
 
-std::vector<Bounds> bounds_of(const arch::ChipConfig& chip, std::vector<workload::Layer> layers,
+std::vector<Bounds> bounds_of(const arch::ChipConfig& chip, std::vector<tables::Layer> layers,
                               bool chained = false) {
     const auto p = planned(chip, std::move(layers), chained);
     return compiler::lower_bounds(p.kernels, p.plan, p.chip);
@@ -155,9 +155,9 @@ TEST(Bounds, OfANarrowPort) {
 }
 
 TEST(Bounds, CountPixelsThatAreRead) {
-    workload::Layer layer = product(16, 4, 8);
-    layer.kind = workload::LayerKind::kConvolution;
-    workload::Convolution image{.images = 1, .height = 8, .width = 8, .channels = 4, .window = {}};
+    tables::Layer layer = product(16, 4, 8);
+    layer.kind = tables::LayerKind::kConvolution;
+    tables::Convolution image{.images = 1, .height = 8, .width = 8, .channels = 4, .window = {}};
     image.window.stride_h = image.window.stride_w = 2;
     image.window.kernel_h = image.window.kernel_w = 1;
     layer.input_elements = 256;
@@ -198,10 +198,10 @@ TEST(Bounds, OfWeightsInCmem) {
 }
 
 TEST(Bounds, OfAVectorLayer) {
-    workload::Layer layer;
+    tables::Layer layer;
     layer.name = "vector";
     layer.where = "list.csv:2";
-    layer.kind = workload::LayerKind::kVector;
+    layer.kind = tables::LayerKind::kVector;
     layer.elements = layer.input_elements = layer.output_elements = 800;
     const auto b = bounds_of(chip_16x16(), {layer}).at(0);
     EXPECT_EQ(b.compute(), 100);
@@ -235,4 +235,4 @@ TEST(Explain, SaysWhatEachKernelIsAndIsHeldAgainst) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

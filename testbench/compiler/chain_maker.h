@@ -12,7 +12,7 @@
 #include "compiler/graph/seed.h"
 #include "compiler/graph/verify.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// A chain of the operators of lists, in bf16 or int8.
 class ChainMaker {
@@ -160,4 +160,4 @@ class ChainMaker {
     compiler::TensorId last_ = 0;
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -11,7 +11,7 @@
 #include "testbench/compiler/test_chips.h"
 #include "testbench/support/chip_programs.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// Why a program is refused; empty: it is not.
 inline std::string refusal(const arch::ChipConfig& chip, const arch::Program& program) {
@@ -94,4 +94,4 @@ inline isa::Words nop(uint8_t wait, uint8_t signal) {
     return isa::Nop{.header = {.wait_a = wait, .signal_a = signal}}.encode();
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -18,7 +18,7 @@
 #include "testbench/compiler/random_outline.h"
 #include "testbench/support/image_chain.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using namespace compiler;
@@ -176,7 +176,7 @@ arch::ChipConfig small_chip(uint64_t cmem_bytes) {
 }
 
 Planned planned_chain(const arch::ChipConfig& chip, const CompileOptions& options = {}) {
-    return plan_graph(workload::graph_of(image_chain(4, 32, 16)), chip, options);
+    return plan_graph(tables::graph_of(image_chain(4, 32, 16)), chip, options);
 }
 
 int64_t values_in_cmem(const Planned& planned) {
@@ -213,7 +213,7 @@ TEST(Cmem, IsInBoundsAndExplanations) {
     const auto bounds = lower_bounds(planned.kernels, planned.plan, chip);
     // 500 MHz: 32 bytes a cycle from CMEM. The second layer reads and writes 16 KiB there.
     EXPECT_EQ(bounds[1].activations, 2 * 16384 / 32);
-    EXPECT_EQ(bounds[1].cmem, 2 * 16384 / 32 + bounds[1].weights);
+    EXPECT_EQ(bounds[1].cmem, bounds[1].activations + bounds[1].weights);
     EXPECT_EQ(bounds[1].device_memory, 0);
     const std::string text = explanation_text(explain(planned));
     EXPECT_NE(text.find("from CMEM"), std::string::npos) << text;
@@ -221,4 +221,4 @@ TEST(Cmem, IsInBoundsAndExplanations) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

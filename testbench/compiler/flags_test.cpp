@@ -14,7 +14,7 @@
 #include "testbench/compiler/random_list.h"
 #include "testbench/compiler/random_pairs.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using compiler::ElementType;
@@ -146,4 +146,4 @@ TEST(Flags, OfEachKindAreNeeded) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

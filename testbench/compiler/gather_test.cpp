@@ -14,7 +14,7 @@
 #include "testbench/compiler/machine_run.h"
 #include "testbench/compiler/random_chip.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using namespace compiler;
@@ -238,4 +238,4 @@ TEST(Gather, GivesTheSumsOfPlainLoops) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -4,7 +4,7 @@
 #include "compiler/data.h"
 #include "testbench/compiler/machine_run.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 Int8s run_kernel(const arch::ChipConfig& chip, compiler::Kernel kernel,
                  const std::vector<Int8s>& inputs, size_t output_bytes) {
@@ -51,4 +51,4 @@ Int8s run_kernel(const arch::ChipConfig& chip, compiler::Kernel kernel,
     return {from, from + output_bytes};
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

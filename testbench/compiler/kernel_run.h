@@ -8,11 +8,11 @@
 #include "compiler/lower/kernels.h"
 #include "testbench/support/naive_ops.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// Between `inputs` and one output, on all cores of the chip. Throws std::runtime_error if the
 /// program breaks a law, UserError if it does not fit.
 Int8s run_kernel(const arch::ChipConfig& chip, compiler::Kernel kernel,
                  const std::vector<Int8s>& inputs, size_t output_bytes);
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

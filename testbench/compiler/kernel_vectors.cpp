@@ -9,7 +9,7 @@
 
 #include "testbench/compiler/model_data.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace {
 
@@ -93,4 +93,4 @@ NaiveOutput KernelVector::output(size_t channels) const {
     return o;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

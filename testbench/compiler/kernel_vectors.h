@@ -11,7 +11,7 @@
 
 #include "testbench/support/naive_ops.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// One file; names are without the case's name in front.
 class KernelVector {
@@ -80,4 +80,4 @@ inline constexpr const char* kAverageVectors[] = {"avgpooling", "avgpooling_1", 
 inline constexpr const char* kMaxVectors[] = {"maxpooling",   "maxpooling_1", "maxpooling_3",
                                               "maxpooling_4", "maxpooling_5", "maxpooling_6"};
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

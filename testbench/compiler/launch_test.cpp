@@ -9,7 +9,7 @@
 #include "compiler/pipeline.h"
 #include "testbench/compiler/test_chips.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 /// MAX_POOL_2D, RESHAPE, MAX_POOL_2D.
@@ -74,4 +74,4 @@ TEST(Launch, IsNotThereWhereItTakesNoTime) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -16,7 +16,7 @@
 #include "testbench/compiler/test_chips.h"
 #include "testbench/support/source_tree.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using namespace compiler;
@@ -158,4 +158,4 @@ TEST(ListRuns, OfLstm1AreRight) { expect_right(application("lstm1")); }
 TEST(ListRuns, OfMlp1AreRight) { expect_right(application("mlp1")); }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -12,7 +12,7 @@
 #include "testbench/compiler/model_data.h"
 #include "testbench/compiler/test_chips.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using compiler::ImageWindow;
@@ -179,4 +179,4 @@ INSTANTIATE_TEST_SUITE_P(Arrays, LoweredVectors,
                          });
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

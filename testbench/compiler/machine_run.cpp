@@ -7,7 +7,7 @@
 #include "compiler/data.h"
 #include "compiler/graph/seed.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace {
 
@@ -95,11 +95,11 @@ std::string difference(const Results& found, const Results& expected) {
     for (const auto& [kernel, bytes] : expected.edge_inputs) {
         const std::string name = "into the edge, kernel " + std::to_string(kernel);
         if (!found.edge_inputs.contains(kernel)) return name + ": nothing";
-        const auto text = compare(found.edge_inputs.at(kernel), bytes, name);
+        auto text = compare(found.edge_inputs.at(kernel), bytes, name);
         if (!text.empty()) return text;
     }
     for (size_t i = 0; i < expected.outputs.size(); ++i) {
-        const auto text =
+        auto text =
             compare(found.outputs.at(i), expected.outputs[i], "output " + std::to_string(i));
         if (!text.empty()) return text;
     }
@@ -309,4 +309,4 @@ std::vector<Int8s> seeded_inputs(const Graph& graph, uint32_t batch, uint64_t se
     return inputs;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

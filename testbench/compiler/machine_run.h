@@ -14,7 +14,7 @@
 #include "testbench/support/isa_interpreter.h"
 #include "testbench/support/naive_ops.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// All of it; the cores in turns.
 std::vector<CoreProgram> programs_of(compiler::StreamedProgram& stream);
@@ -79,4 +79,4 @@ class Case {
 /// Values of a random graph's inputs.
 std::vector<Int8s> seeded_inputs(const compiler::Graph& graph, uint32_t batch, uint64_t seed);
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "compiler/import/tflite/tflite_import.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 std::filesystem::path models_folder() {
     const char* folder = std::getenv("TANDEM_MODELS");
@@ -46,4 +46,4 @@ ModelData load_model(const ModelFiles& files) {
     return data;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -12,7 +12,7 @@
 
 #include "compiler/graph/graph.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// Empty when TANDEM_MODELS is not set or names no folder.
 std::filesystem::path models_folder();
@@ -57,13 +57,13 @@ ModelData load_model(const ModelFiles& files);
 
 std::vector<int8_t> read_int8(const std::filesystem::path& file);
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench
 
 /// Skips the test, saying so, where there are no models; fails it in continuous integration.
 #define TANDEM_NEEDS_MODELS()                                                            \
     do {                                                                                 \
-        if (tandem::testing::models_folder().empty()) {                                  \
-            if (tandem::testing::models_are_required())                                  \
+        if (tandem::testbench::models_folder().empty()) {                                \
+            if (tandem::testbench::models_are_required())                                \
                 FAIL() << "TANDEM_MODELS does not name the folder of the models";        \
             GTEST_SKIP() << "NOT TESTED: set TANDEM_MODELS to the folder of the models"; \
         }                                                                                \

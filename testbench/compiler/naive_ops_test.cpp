@@ -10,7 +10,7 @@
 #include "testbench/compiler/kernel_vectors.h"
 #include "testbench/compiler/model_data.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class NaiveNetwork : public ::testing::TestWithParam<ModelFiles> {};
@@ -152,4 +152,4 @@ TEST(NaiveRounding, SingleRoundingTakesHalvesToEven) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

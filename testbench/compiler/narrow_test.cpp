@@ -9,7 +9,7 @@
 
 #include "compiler/graph/operators.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using namespace compiler;
@@ -116,4 +116,4 @@ TEST(Narrow, LeavesWhatIsNarrow) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

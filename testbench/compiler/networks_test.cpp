@@ -12,7 +12,7 @@
 #include "testbench/compiler/random_chip.h"
 #include "testbench/compiler/random_graph.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using numerics::Rounding;
@@ -194,4 +194,4 @@ TEST(CompiledProgram, RejectsWhatTheChipCannotDo) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

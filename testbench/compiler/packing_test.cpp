@@ -13,7 +13,7 @@
 #include "testbench/compiler/machine_run.h"
 #include "testbench/compiler/random_chip.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using namespace compiler;
@@ -292,4 +292,4 @@ TEST(Packing, ChangesNoResult) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -14,7 +14,7 @@
 #include "testbench/compiler/random_list.h"
 #include "testbench/compiler/random_outline.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using compiler::BufferItem;
@@ -281,4 +281,4 @@ TEST(BufferPlaces, AreFirstFitByLifetimes) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -11,7 +11,7 @@
 #include "testbench/compiler/random_chip.h"
 #include "testbench/compiler/random_list.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using namespace compiler;
@@ -173,4 +173,4 @@ TEST(ProductSearch, SlicesOfSeveralImagesAreOneChunk) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -4,7 +4,7 @@
 
 #include "testbench/compiler/checked_product.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 isa::Header to_core(uint32_t core, uint32_t flag) {
@@ -95,4 +95,4 @@ TEST(ProgramCheckCores, AFlagThereAndBackOrdersAMatmulBehindADrain) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

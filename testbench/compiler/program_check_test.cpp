@@ -15,7 +15,7 @@
 #include "testbench/support/seeded.h"
 #include "testbench/support/source_tree.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using isa::Unit;
@@ -315,4 +315,4 @@ TEST(ProgramCheck, AMutantIsRefusedOrRuns) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

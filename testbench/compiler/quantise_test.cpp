@@ -10,7 +10,7 @@
 
 #include "testbench/support/naive_ops.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using compiler::Activation;
@@ -105,4 +105,4 @@ TEST(SoftmaxTable, FallsFromOne) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -9,7 +9,7 @@
 #include "compiler/pipeline.h"
 #include "testbench/compiler/test_chips.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 struct ChipLimits {
     uint32_t cores = 3, arrays = 4;
@@ -62,4 +62,4 @@ inline uint64_t smallest_buffer(const compiler::Graph& graph, arch::ChipConfig c
     return enough;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -11,7 +11,7 @@
 #include "compiler/graph/verify.h"
 #include "testbench/compiler/append_node.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace {
 
@@ -287,4 +287,4 @@ std::vector<std::vector<int8_t>> random_inputs(const Graph& graph, uint32_t samp
     return inputs;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

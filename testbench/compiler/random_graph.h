@@ -8,7 +8,7 @@
 
 #include "compiler/graph/graph.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// A chain of 1 to 7 operators with occasional shortcuts (ADD); images of up to 9 x 9 x 20.
 /// In kInt8 or kFloat32; every sixth of the latter has constants of all kinds of floats.
@@ -19,4 +19,4 @@ compiler::Graph random_graph(std::mt19937& random,
 std::vector<std::vector<int8_t>> random_inputs(const compiler::Graph& graph, uint32_t samples,
                                                std::mt19937& random);
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

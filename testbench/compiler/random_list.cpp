@@ -9,7 +9,7 @@
 #include "compiler/graph/verify.h"
 #include "testbench/compiler/append_node.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace {
 
@@ -169,4 +169,4 @@ class ListMaker {
 
 Graph random_list(std::mt19937& random, ElementType type) { return ListMaker(random, type).make(); }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

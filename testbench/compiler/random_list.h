@@ -6,10 +6,10 @@
 
 #include "compiler/graph/graph.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// 1 to 5 layers of all kinds that have values in `type` (kInt8, kBf16), one after the other (with
 /// EDGE and RESHAPE in between) or independent of each other; some are repeated.
 compiler::Graph random_list(std::mt19937& random, compiler::ElementType type);
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 compiler::Outline random_outline(const compiler::KernelGraph& graph, uint32_t cores,
                                  uint32_t seed) {
@@ -41,4 +41,4 @@ compiler::Outline random_outline(const compiler::KernelGraph& graph, uint32_t co
     return outline;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -7,9 +7,9 @@
 
 #include "compiler/plan/outline.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// For at most so many cores. The same for the same seed.
 compiler::Outline random_outline(const compiler::KernelGraph& graph, uint32_t cores, uint32_t seed);
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -11,7 +11,7 @@
 #include "compiler/graph/verify.h"
 #include "testbench/compiler/append_node.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace {
 
@@ -162,4 +162,4 @@ Graph random_pairs(std::mt19937& random, ElementType type) {
     return PairsMaker(random, type).make();
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

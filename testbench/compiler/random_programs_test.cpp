@@ -15,7 +15,7 @@
 #include "testbench/compiler/random_outline.h"
 #include "testbench/compiler/random_pairs.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using compiler::CompileOptions;
@@ -197,4 +197,4 @@ TEST(RandomImages, OfFloatPairsAreRight) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -13,7 +13,7 @@
 #include "testbench/support/naive_float.h"
 #include "testbench/support/seeded.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using namespace compiler;
@@ -177,4 +177,4 @@ TEST(NaiveLists, AreWhatTheGraphSays) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

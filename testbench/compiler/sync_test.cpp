@@ -5,7 +5,7 @@
 
 #include <stdexcept>
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using compiler::Access;
@@ -279,4 +279,4 @@ TEST(Sync, SaysWhenThereAreTooFewFlags) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

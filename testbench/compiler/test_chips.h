@@ -4,7 +4,7 @@
 
 #include "arch/chip_config.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// A small chip with 64 KiB of unified buffer; tests change what they are about.
 inline arch::ChipConfig test_chip(uint32_t rows, uint32_t cols) {
@@ -22,4 +22,4 @@ inline arch::ChipConfig test_chip(uint32_t rows, uint32_t cols) {
     return chip;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -16,7 +16,7 @@
 #include "testbench/compiler/test_chips.h"
 #include "testbench/support/source_tree.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using namespace compiler;
@@ -242,4 +242,4 @@ TEST(GraphText, WithoutBytesIsNotCompiledWithThem) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -16,7 +16,7 @@
 #include "testbench/compiler/test_chips.h"
 #include "testbench/compiler/tiny_model.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using compiler::import_tflite_bytes;
@@ -374,4 +374,4 @@ TEST(TfliteImport, NamesTheOperatorOfNetworksItDoesNotRun) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -9,7 +9,7 @@
 
 #include "compiler/import/tflite/tflite_generated.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// One convolution 1x4x4x2 -> 1x4x4x3, kernel 3x3, with bias.
 struct TinyModel {
@@ -62,4 +62,4 @@ struct TinyModel {
     }
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -12,7 +12,7 @@
 #include "testbench/compiler/machine_run.h"
 #include "testbench/compiler/random_chip.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using numerics::Rounding;
@@ -262,4 +262,4 @@ TEST(ChainBuilder, RejectsWhatTheUnitDoesNotHold) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -9,7 +9,7 @@
 #include "compiler/graph/operators.h"
 #include "testbench/compiler/random_graph.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using namespace compiler;
@@ -35,7 +35,7 @@ Graph one_operator(Operator op, Attributes attributes, Shape out_shape,
     node.name = "out";
     node.inputs = std::move(inputs);
     node.outputs = {2};
-    node.attributes = attributes;
+    node.attributes = std::move(attributes);
     graph.nodes = {node};
     graph.inputs = {0, 1};
     graph.outputs = {2};
@@ -294,4 +294,4 @@ TEST(RandomGraphs, AreValid) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -21,15 +21,6 @@ namespace tandem::testbench {
 
 namespace fs = std::filesystem;
 
-inline void write_text(const fs::path& file, const std::string& text) {
-    std::ofstream(file, std::ios::binary) << text;
-}
-
-inline std::string read_text(const fs::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 /// A cache of its own, and arrays that are compiled without optimisation.
 class BuilderTest : public testing::Test {
   protected:

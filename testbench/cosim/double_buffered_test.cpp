@@ -13,7 +13,7 @@
 namespace tandem::cosim {
 namespace {
 
-using workload::Layer;
+using tables::Layer;
 
 constexpr const char* kTopology =
     "Layer name,IFMAP Height,IFMAP Width,Filter Height,Filter Width,Channels,Num Filter,Strides,\n"
@@ -36,7 +36,7 @@ constexpr const char* kRnn =
 
 std::vector<Layer> layers_of(const char* table) {
     const testbench::ScratchFile file("layers.csv", table);
-    return workload::load_table(file.path()).layers;
+    return tables::load_table(file.path()).layers;
 }
 
 /// A layer whose sizes an array of a few PEs works off in little time; still a number of tiles.
@@ -80,7 +80,7 @@ TEST_P(DoubleBufferedCycles, AreThoseOfTheRtl) {
             const Layer tried = small(layer);
             if (tried.macs() == 0) continue;
             EXPECT_EQ(last_commit(shape, tried, random),
-                      workload::double_buffered_cycles(tried, shape.rows, shape.cols))
+                      tables::double_buffered_cycles(tried, shape.rows, shape.cols))
                 << layer.name << ": " << tried.m << "x" << tried.k << "x" << tried.n;
             ++compared;
         }

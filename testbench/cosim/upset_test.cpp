@@ -31,6 +31,13 @@ class Upset : public testing::Test {
         while (engine_->advance(until)) {
         }
     }
+    /// More than a checkpoint interval, in small steps, so that newer checkpoints would be taken.
+    void work_past_checkpoints() {
+        for (Cycle until = 101; until < 300; ++until) {
+            work(until);
+            ::usleep(5000);
+        }
+    }
     void flip(const std::string& text) { engine_->rtl().inject(parse_injection(text, shape_)); }
     void expect_named(const std::string& text) {
         ASSERT_TRUE(engine_->divergence().has_value()) << "expected a divergence from " << text;
@@ -55,11 +62,7 @@ TEST_F(Upset, OfAWeightLongBeforeItsUseIsNamed) {
     push_rows(10, 4, true);
     work(100);
     flip("pe[5][2].weight:bit6@cycle=200");
-    // More than a checkpoint interval, in small steps, so that newer checkpoints would be taken.
-    for (Cycle until = 101; until < 300; ++until) {
-        work(until);
-        ::usleep(5000);
-    }
+    work_past_checkpoints();
     push_rows(1000, 4, false);
     work(1100);
     expect_named("pe[5][2].weight:bit6@cycle=200");
@@ -72,10 +75,7 @@ TEST_F(Upset, OfAWaitingShadowTileIsNamed) {
     push_tile(20);
     work(100);
     flip("pe[0][7].shadow:bit0@cycle=150");
-    for (Cycle until = 101; until < 300; ++until) {
-        work(until);
-        ::usleep(5000);
-    }
+    work_past_checkpoints();
     push_rows(1000, 4, true);
     work(1100);
     expect_named("pe[0][7].shadow:bit0@cycle=150");

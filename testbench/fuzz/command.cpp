@@ -77,7 +77,7 @@ std::string run_command(const std::string& tandem, const Target& target, const B
     int status = 0;
     ::waitpid(child, &status, 0);
     const std::string said = text_of(read(log));
-    const std::string line = said.substr(0, said.find('\n'));
+    std::string line = said.substr(0, said.find('\n'));
     const bool is_late =
         WIFSIGNALED(status) &&
         (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGALRM);

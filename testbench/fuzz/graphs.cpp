@@ -109,11 +109,11 @@ std::vector<Graph> sample_graphs() {
     std::vector<Graph> graphs{tiny_graph()};
     std::mt19937 random(1);
     for (int i = 0; i < 24; ++i) {
-        graphs.push_back(testing::random_graph(random));
-        if (i % 4 == 0) graphs.push_back(testing::random_pairs(random, ElementType::kInt8));
+        graphs.push_back(testbench::random_graph(random));
+        if (i % 4 == 0) graphs.push_back(testbench::random_pairs(random, ElementType::kInt8));
     }
     for (int i = 0; i < 4; ++i)
-        graphs.push_back(testing::random_graph(random, ElementType::kFloat32));
+        graphs.push_back(testbench::random_graph(random, ElementType::kFloat32));
     return graphs;
 }
 

@@ -58,12 +58,12 @@ std::vector<Bytes> applications() {
     return all;
 }
 
-std::string use_list(const workload::Workload& list) {
-    for (const workload::Layer& layer : list.layers) {
-        (void)workload::scalesim_ws_cycles(layer, 16, 16);
-        (void)workload::double_buffered_cycles(layer, 16, 16);
+std::string use_list(const tables::Workload& list) {
+    for (const tables::Layer& layer : list.layers) {
+        (void)tables::scalesim_ws_cycles(layer, 16, 16);
+        (void)tables::double_buffered_cycles(layer, 16, 16);
     }
-    return use_graph(workload::graph_of(list), "test_16x16");
+    return use_graph(tables::graph_of(list), "test_16x16");
 }
 
 std::vector<std::string> command() {
@@ -106,60 +106,60 @@ Target table_target() {
             .run =
                 [](const Bytes& bytes) {
                     const auto file = scratch_file("table.csv", bytes);
-                    (void)workload::load_table(file, 65535);
-                    return use_list(workload::load_table(file));
+                    (void)tables::load_table(file, 65535);
+                    return use_list(tables::load_table(file));
                 },
             .command = command()};
 }
 
 Target application_target() {
-    return {.name = "application",
-            .extension = ".yaml",
-            .text = true,
-            .words = {"name: ",
-                      "batch: ",
-                      "activation_bits: 16",
-                      "host: ",
-                      "input: ",
-                      "output: ",
-                      "layers:\n",
-                      "repeat: ",
-                      "fc: ",
-                      "conv: ",
-                      "vector: ",
-                      "pool: ",
-                      "elements: ",
-                      "inputs: ",
-                      "outputs: ",
-                      "count: ",
-                      "kernel: ",
-                      "stride: ",
-                      "padding: same",
-                      "padding: valid",
-                      "height: ",
-                      "width: ",
-                      "channels: ",
-                      "filters: ",
-                      "published: ",
-                      "weights_millions: ",
-                      "macs_per_weight: ",
-                      "value: ",
-                      "&a ",
-                      "*a",
-                      "- ",
-                      "{",
-                      "[",
-                      "!!map ",
-                      "? ",
-                      "<<: *a",
-                      "18446744073709551615"},
-            .seeds = applications,
-            .run =
-                [](const Bytes& bytes) {
-                    return use_list(
-                        workload::load_application(scratch_file("application.yaml", bytes)));
-                },
-            .command = command()};
+    return {
+        .name = "application",
+        .extension = ".yaml",
+        .text = true,
+        .words = {"name: ",
+                  "batch: ",
+                  "activation_bits: 16",
+                  "host: ",
+                  "input: ",
+                  "output: ",
+                  "layers:\n",
+                  "repeat: ",
+                  "fc: ",
+                  "conv: ",
+                  "vector: ",
+                  "pool: ",
+                  "elements: ",
+                  "inputs: ",
+                  "outputs: ",
+                  "count: ",
+                  "kernel: ",
+                  "stride: ",
+                  "padding: same",
+                  "padding: valid",
+                  "height: ",
+                  "width: ",
+                  "channels: ",
+                  "filters: ",
+                  "published: ",
+                  "weights_millions: ",
+                  "macs_per_weight: ",
+                  "value: ",
+                  "&a ",
+                  "*a",
+                  "- ",
+                  "{",
+                  "[",
+                  "!!map ",
+                  "? ",
+                  "<<: *a",
+                  "18446744073709551615"},
+        .seeds = applications,
+        .run =
+            [](const Bytes& bytes) {
+                return use_list(tables::load_application(scratch_file("application.yaml", bytes)));
+            },
+        .command = command()};
 }
 
 }  // namespace tandem::fuzz

@@ -15,7 +15,7 @@ namespace tandem::fuzz {
 namespace {
 
 using testbench::Seeded;
-using testing::TinyModel;
+using testbench::TinyModel;
 namespace fs = std::filesystem;
 
 constexpr size_t kMostSeedBytes = 80'000;

@@ -104,9 +104,10 @@ std::string run(const Bytes& bytes) {
     if (work.instructions > kMostInstructions || work.macs > kMostMacs) return "long";
     if (arch::bytes_of(program.inputs) + arch::bytes_of(program.outputs) > kMostMacs)
         return "large inputs and outputs";
-    const testing::Int8s inputs(arch::bytes_of(program.inputs), 1);
-    const auto programs = testing::programs_of(program);
-    testing::IsaInterpreter machine(chip, programs, testing::setting_of(program, chip, inputs), {});
+    const testbench::Int8s inputs(arch::bytes_of(program.inputs), 1);
+    const auto programs = testbench::programs_of(program);
+    testbench::IsaInterpreter machine(chip, programs, testbench::setting_of(program, chip, inputs),
+                                      {});
     machine.run();
     return "ran";
 }

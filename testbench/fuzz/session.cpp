@@ -101,8 +101,7 @@ std::string answer(const Target& target, const Bytes& input, const std::string& 
                    Shared& shared) {
     limit_time();
     try {
-        const std::string text =
-            tandem.empty() ? target.run(input) : run_command(tandem, target, input);
+        std::string text = tandem.empty() ? target.run(input) : run_command(tandem, target, input);
         ++shared.accepted;
         return text;
     } catch (const UserError& error) {

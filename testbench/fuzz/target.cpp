@@ -49,7 +49,7 @@ const std::filesystem::path& scratch() {
 }
 
 std::filesystem::path scratch_file(const std::string& name, const Bytes& bytes) {
-    const auto file = scratch() / name;
+    auto file = scratch() / name;
     write(file, bytes);
     return file;
 }

@@ -140,7 +140,7 @@ class CheckedMxu {
 
     Expected step(const Stimulus& in) {
         const uint64_t edge = reference.edge();
-        const Expected want = reference.step(in);
+        Expected want = reference.step(in);
         const TandemArrayPorts& got = rtl.step(in);
         const auto same = [&](const char* what, auto found, auto expected) {
             EXPECT_EQ(found, expected) << what << " at edge " << edge;

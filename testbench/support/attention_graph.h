@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// Attention of `heads` heads; `int8`: with zero points, else bf16. Output: heads x queries x
 /// depth. `projection`: a layer behind it whose weights have no values.
@@ -44,4 +44,4 @@ inline std::string attention_text(bool int8, int heads, int queries, int keys, i
     return text + "inputs %0,%1,%2\noutputs " + (projection ? "%7\n" : "%5\n");
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

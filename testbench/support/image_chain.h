@@ -4,19 +4,19 @@
 
 #include "compiler/import/tables/layers.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// So many of 3x3 with padding, `side` x `side` pixels of `channels` each.
-inline workload::Workload image_chain(size_t layers, uint64_t side, uint64_t channels) {
-    workload::Workload list;
+inline tables::Workload image_chain(size_t layers, uint64_t side, uint64_t channels) {
+    tables::Workload list;
     list.name = list.file = "chain.csv";
     list.chained = true;
     for (size_t i = 0; i < layers; ++i) {
-        workload::Layer layer;
+        tables::Layer layer;
         layer.name = "conv" + std::to_string(i);
         layer.where = "chain.csv:" + std::to_string(i + 2);
-        layer.kind = workload::LayerKind::kConvolution;
-        workload::Convolution image;
+        layer.kind = tables::LayerKind::kConvolution;
+        tables::Convolution image;
         image.height = image.width = side;
         image.channels = channels;
         image.window.kernel_h = image.window.kernel_w = 3;
@@ -32,4 +32,4 @@ inline workload::Workload image_chain(size_t layers, uint64_t side, uint64_t cha
     return list;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

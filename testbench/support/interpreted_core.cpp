@@ -9,7 +9,7 @@
 
 #include "testbench/support/naive_bf16.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace naive_bf16 = testbench::naive_bf16;
 
@@ -320,4 +320,4 @@ void InterpretedCore::read_convert(Execution& e) {
         }
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

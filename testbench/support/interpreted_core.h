@@ -16,7 +16,7 @@
 #include "testbench/support/interpreted_vector.h"
 #include "testbench/support/naive_ops.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// An instruction that a unit has started.
 struct Execution {
@@ -89,4 +89,4 @@ class InterpretedCore {
     uint64_t macs_ = 0;
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <stdexcept>
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 void require(bool condition, const std::string& what) {
     if (!condition) throw std::runtime_error(what);
@@ -29,4 +29,4 @@ uint8_t* InterpretedMemory::at(uint64_t address, uint64_t bytes) {
                              std::to_string(address) + ", " + std::to_string(bytes) + " bytes");
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

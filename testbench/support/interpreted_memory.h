@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// Throws std::runtime_error.
 void require(bool condition, const std::string& what);
@@ -34,4 +34,4 @@ class InterpretedMemory {
     std::vector<Region> regions_;
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

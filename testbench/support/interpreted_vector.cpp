@@ -9,7 +9,7 @@
 #include "testbench/support/interpreted_memory.h"
 #include "testbench/support/naive_bf16.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace naive_bf16 = testbench::naive_bf16;
 
@@ -288,4 +288,4 @@ void InterpretedVector::write(const isa::Words& words, const std::vector<uint8_t
     });
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

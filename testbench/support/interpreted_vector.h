@@ -11,7 +11,7 @@
 #include "arch/generated/isa.h"
 #include "testbench/support/naive_chain.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// All of it throws std::runtime_error where the machine would end the program.
 class InterpretedVector {
@@ -65,4 +65,4 @@ class InterpretedVector {
     std::array<uint32_t, 12> constants_{};
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -5,7 +5,7 @@
 #include <map>
 #include <stdexcept>
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace {
 
@@ -343,4 +343,4 @@ std::string IsaInterpreter::who_waits() const {
     return text;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -16,7 +16,7 @@
 #include "arch/program.h"
 #include "testbench/support/interpreted_core.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 struct CoreProgram {
     std::vector<isa::Words> instructions;
@@ -119,4 +119,4 @@ class IsaInterpreter {
     uint32_t shuffle_every_ = 1, moves_made_ = 0, late_percent_ = 50;
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

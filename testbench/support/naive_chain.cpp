@@ -10,7 +10,7 @@
 #include "testbench/support/naive_bf16.h"
 #include "testbench/support/naive_ops.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace naive_bf16 = testbench::naive_bf16;
 
@@ -166,4 +166,4 @@ uint32_t naive_chain(const std::array<NaiveStep, 12>& steps,
     return sources[0];
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -9,7 +9,7 @@
 
 #include "arch/generated/isa.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// Bits in, bits out: of an int32 or an fp32, as the operation has it. Throws std::runtime_error
 /// for an operation that there is not.
@@ -27,4 +27,4 @@ uint32_t naive_chain(const std::array<NaiveStep, 12>& steps,
 /// Subnormals to zero of their sign, every NaN to the one.
 uint32_t naive_plain_float(uint32_t fp32);
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

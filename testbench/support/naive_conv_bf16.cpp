@@ -5,7 +5,7 @@
 #include "testbench/support/naive_bf16.h"
 #include "testbench/support/naive_float.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace {
 
@@ -117,4 +117,4 @@ Fp32s naive_depthwise_bf16(const NaiveWindow& w, const Fp32s& input, const Fp32s
     return result;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

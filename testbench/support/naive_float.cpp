@@ -7,7 +7,7 @@
 
 #include "testbench/support/naive_bf16.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace {
 
@@ -133,4 +133,4 @@ Fp32s naive_softmax_float(const Fp32s& input, int cols, float beta) {
     return result;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

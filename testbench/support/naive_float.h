@@ -9,7 +9,7 @@
 #include "compiler/graph/operators.h"
 #include "testbench/support/naive_ops.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 using Fp32s = std::vector<uint32_t>;
 
@@ -38,4 +38,4 @@ Fp32s naive_max_pool_float(const NaiveWindow& window, const Fp32s& input);
 Fp32s naive_average_pool_float(const NaiveWindow& window, const Fp32s& input);
 Fp32s naive_softmax_float(const Fp32s& input, int cols, float beta);
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

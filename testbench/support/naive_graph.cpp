@@ -12,7 +12,7 @@
 #include "testbench/support/naive_ops.h"
 #include "testbench/support/naive_pairs.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace {
 
@@ -392,4 +392,4 @@ std::vector<Int8s> naive_run(const Graph& graph, const std::vector<Int8s>& input
     return Runner(graph, rounding, array, edges).run(inputs);
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

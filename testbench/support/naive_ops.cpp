@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace {
 
@@ -194,4 +194,4 @@ Int8s naive_softmax(const Int8s& input, int cols, float scale, float beta) {
     return result;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -11,7 +11,7 @@
 
 #include "compiler/graph/graph.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 enum class NaiveRounding { kSingle, kGemmlowp };
 
@@ -97,4 +97,4 @@ std::vector<Int8s> naive_run(const compiler::Graph& graph, const std::vector<Int
                              NaiveRounding rounding, const NaiveArray& array = {},
                              const NaiveEdges& edges = {});
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/support/naive_pairs.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 namespace {
 
@@ -47,4 +47,4 @@ std::vector<NaivePair> naive_pairs(const Shape& a, const Shape& b, const Shape& 
     return pairs;
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

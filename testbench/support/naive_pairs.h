@@ -7,7 +7,7 @@
 
 #include "compiler/graph/graph.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// Places in the two inputs: m rows of k, and n rows of k.
 struct NaivePair {
@@ -27,4 +27,4 @@ struct NaivePair {
 std::vector<NaivePair> naive_pairs(const compiler::Shape& a, const compiler::Shape& b,
                                    const compiler::Shape& out, bool adj_x, bool adj_y);
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

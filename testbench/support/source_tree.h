@@ -8,13 +8,29 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 namespace tandem::testbench {
 
+/// Empty if the variable is not set.
+inline std::string environment(const char* name) {
+    const char* const value = std::getenv(name);
+    return value != nullptr ? value : "";
+}
+
 inline std::filesystem::path source_dir() {
-    const char* const directory = std::getenv("TANDEM_SOURCE_DIR");
-    return directory != nullptr ? directory : ".";
+    const std::string directory = environment("TANDEM_SOURCE_DIR");
+    return directory.empty() ? "." : directory;
+}
+
+inline std::string read_text(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+inline void write_text(const std::filesystem::path& file, const std::string& text) {
+    std::ofstream(file, std::ios::binary) << text;
 }
 
 /// A file that is there as long as the object.

@@ -4,29 +4,13 @@
 
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class ArrayCacheTest : public CommandLineTest {
   protected:
     CommandResult build(const std::string& environment) const {
-        const auto log = folder_ / "log.txt";
-        const int status =
-            std::system(("cd '" + folder_.string() + "' && env " + environment + " '" +
-                         testing::environment("TANDEM_BINARY") +
-                         "' rtl build --rows 1 --cols 1 > '" + log.string() + "' 2>&1")
-                            .c_str());
-        CommandResult result;
-        if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
-        result.output = read_text(log);
-        return result;
-    }
-    void expect(const CommandResult& result, int status, const std::vector<std::string>& texts) {
-        EXPECT_EQ(result.status, status) << result.output;
-        for (const auto& text : texts)
-            EXPECT_NE(result.output.find(text), std::string::npos)
-                << "missing \"" << text << "\" in\n"
-                << result.output;
+        return shell("env " + environment + " \"$TANDEM_BINARY\" rtl build --rows 1 --cols 1");
     }
 };
 
@@ -61,4 +45,4 @@ TEST_F(ArrayCacheTest, AUserWithoutAHomeIsAskedForAFolder) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -5,7 +5,7 @@
 
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class AttentionTest : public CommandLineTest,
@@ -55,4 +55,4 @@ INSTANTIATE_TEST_SUITE_P(Types, AttentionTest, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Int8" : "Bf16"; });
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

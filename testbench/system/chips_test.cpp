@@ -6,7 +6,7 @@
 
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class ChipsTest : public CommandLineTest {
@@ -231,4 +231,4 @@ TEST_F(ChipsTest, AMistakeOfTheRtlOnAChangedChipIsFoundAgainByTheCommandThatIsPr
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

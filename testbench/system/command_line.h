@@ -8,33 +8,15 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
+#include <vector>
 
+#include "testbench/support/source_tree.h"
 #include "testbench/system/json_schema.h"
 
-namespace tandem::testing {
-
-inline std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value != nullptr ? value : "";
-}
-
-inline std::filesystem::path source_dir() { return environment("TANDEM_SOURCE_DIR"); }
-
-inline std::string read_text(const std::filesystem::path& file) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
-inline void write_text(const std::filesystem::path& file, const std::string& text) {
-    std::ofstream(file, std::ios::binary) << text;
-}
+namespace tandem::testbench {
 
 struct CommandResult {
     int status = -1;     ///< exit status; -1: ended by a signal
@@ -66,6 +48,22 @@ class CommandLineTest : public ::testing::Test {
         if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
         result.output = read_text(log);
         return result;
+    }
+    static void expect(const CommandResult& result, int status,
+                       const std::vector<std::string>& texts) {
+        EXPECT_EQ(result.status, status) << result.output;
+        for (const auto& text : texts)
+            EXPECT_NE(result.output.find(text), std::string::npos)
+                << "missing \"" << text << "\" in\n"
+                << result.output;
+    }
+    /// Changes one place of a file, which the folder holds unless it is named whole.
+    void change(const std::filesystem::path& file, const std::string& from,
+                const std::string& to) const {
+        std::string text = read_text(folder_ / file);
+        const auto at = text.find(from);
+        ASSERT_NE(at, std::string::npos) << from;
+        write_text(folder_ / file, text.replace(at, from.size(), to));
     }
     CommandResult run_with_report(const std::string& arguments) const {
         const auto file = folder_ / "report.json";
@@ -102,13 +100,13 @@ class CommandLineTest : public ::testing::Test {
     std::filesystem::path folder_;
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench
 
 /// Other people's networks: skipped aloud where they are not, a failure in continuous integration.
 #define TANDEM_NEEDS_NETWORKS()                                                                \
     do {                                                                                       \
-        if (tandem::testing::environment("TANDEM_MODELS").empty()) {                           \
-            if (tandem::testing::environment("CI") == "true")                                  \
+        if (tandem::testbench::environment("TANDEM_MODELS").empty()) {                         \
+            if (tandem::testbench::environment("CI") == "true")                                \
                 FAIL() << "TANDEM_MODELS must be set in CI";                                   \
             GTEST_SKIP() << "TANDEM_MODELS is not set: README.md says where the networks are"; \
         }                                                                                      \

@@ -3,7 +3,7 @@
 // the host, and on the length of names in the image.
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class CycleOriginTest : public CommandLineTest {
@@ -97,4 +97,4 @@ TEST_F(CycleOriginTest, AnEmptyInjectionIsAMistake) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -2,7 +2,7 @@
 // The project's own network through the whole chain, and what the command line promises about it.
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using DigitsTest = CommandLineTest;
@@ -158,4 +158,4 @@ TEST_F(DigitsTest, AWholeRunCanBeRecorded) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

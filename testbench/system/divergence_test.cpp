@@ -2,7 +2,7 @@
 // Upsets injected into the RTL of a whole run: caught, located, shown.
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class DivergenceTest : public CommandLineTest {
@@ -119,4 +119,4 @@ TEST_F(DivergenceTest, AVerifyStreamFindsAnUpsetAndRepeatsIt) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

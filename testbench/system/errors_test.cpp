@@ -3,7 +3,7 @@
 // was found.
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class ErrorsTest : public CommandLineTest {
@@ -223,4 +223,4 @@ TEST_F(ErrorsTest, ANetworkThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

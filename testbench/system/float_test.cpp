@@ -4,7 +4,7 @@
 
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using nlohmann::json;
@@ -207,4 +207,4 @@ TEST_F(FloatTest, DsCnnIsAsRightAsInInt8) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

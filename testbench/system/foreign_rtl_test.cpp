@@ -3,7 +3,7 @@
 // for it.
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class ForeignRtlTest : public CommandLineTest {
@@ -12,23 +12,10 @@ class ForeignRtlTest : public CommandLineTest {
     static std::string array(const std::filesystem::path& folder = tree()) {
         return " --rtl '" + (folder / "filelist.f").string() + "' --rtl-top tree_mxu";
     }
-    void expect(const CommandResult& result, int status, const std::vector<std::string>& texts) {
-        EXPECT_EQ(result.status, status) << result.output;
-        for (const auto& text : texts)
-            EXPECT_NE(result.output.find(text), std::string::npos)
-                << "missing \"" << text << "\" in\n"
-                << result.output;
-    }
     /// A copy of the array, for changes.
     void copy_tree() {
         for (const auto& entry : std::filesystem::directory_iterator(tree()))
             std::filesystem::copy_file(entry.path(), folder_ / entry.path().filename());
-    }
-    void change(const std::string& file, const std::string& from, const std::string& to) {
-        std::string text = read_text(folder_ / file);
-        const auto at = text.find(from);
-        ASSERT_NE(at, std::string::npos) << from;
-        write_text(folder_ / file, text.replace(at, from.size(), to));
     }
 };
 
@@ -98,4 +85,4 @@ TEST_F(ForeignRtlTest, MistakesOfTheCommandLine) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

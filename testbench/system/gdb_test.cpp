@@ -3,7 +3,7 @@
 // continuous integration.
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 #define TANDEM_NEEDS_GDB()                                                                  \
@@ -136,4 +136,4 @@ TEST_F(GdbTest, RefusesWhatHasNoCpu) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -3,7 +3,7 @@
 // room are refused before anything is done.
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class GemmTest : public CommandLineTest {
@@ -104,4 +104,4 @@ TEST_F(GemmTest, SizesOutOfRange) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 class JsonSchema {
   public:
@@ -119,4 +119,4 @@ class JsonSchema {
     std::string text_;
 };
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

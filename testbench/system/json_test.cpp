@@ -10,7 +10,7 @@
 
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using nlohmann::json;
@@ -118,4 +118,4 @@ TEST_F(JsonTest, WhatDoesNotFitIsNamed) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -3,7 +3,7 @@
 // what they are not for.
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class LevelTest : public CommandLineTest {
@@ -114,4 +114,4 @@ TEST_F(LevelTest, RefusesWhatItIsNotFor) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -7,7 +7,7 @@
 #include "testbench/compiler/tables/shapes_folder.h"
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class ListDataTest : public CommandLineTest {
@@ -305,4 +305,4 @@ TEST_F(ListDataTest, OptionsThatDoNotGoTogether) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

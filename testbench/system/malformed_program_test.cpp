@@ -4,7 +4,7 @@
 #include "testbench/support/mutated_program.h"
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class MalformedProgramTest : public CommandLineTest {
@@ -75,4 +75,4 @@ TEST_F(MalformedProgramTest, AStaleProgramNamesWhatDiffers) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class NamesTest : public CommandLineTest {
@@ -105,4 +105,4 @@ TEST_F(NamesTest, OfTensorsNeedNotBeUtf8) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

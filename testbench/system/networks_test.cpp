@@ -2,7 +2,7 @@
 // Other people's trained networks against other people's runtimes, on every backend.
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 struct Case {
@@ -229,4 +229,4 @@ INSTANTIATE_TEST_SUITE_P(All, NetworksTest, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -3,7 +3,7 @@
 // in every mode and on every backend; and what a graph's mistakes are told like.
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class OneWayTest : public CommandLineTest {
@@ -139,4 +139,4 @@ TEST_F(OneWayTest, WhatFitsNowhereNamesTheLayerWhatItNeedsAndWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <sys/mount.h>
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class OutputsTest : public CommandLineTest {
@@ -167,4 +167,4 @@ TEST_F(OutputsTest, AnOldWaveIsNotTakenForANewOne) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

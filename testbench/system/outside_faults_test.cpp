@@ -13,7 +13,7 @@
 
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class OutsideFaultsTest : public CommandLineTest {
@@ -26,12 +26,6 @@ class OutsideFaultsTest : public CommandLineTest {
     /// Of a shell; `tandem` is ours.
     CommandResult sh(const std::string& command) const {
         return shell("tandem() { \"$TANDEM_BINARY\" \"$@\"; }\n" + command);
-    }
-    void expect(const CommandResult& result, int status,
-                const std::vector<std::string>& texts) const {
-        EXPECT_EQ(result.status, status) << result.output;
-        for (const std::string& text : texts)
-            EXPECT_NE(result.output.find(text), std::string::npos) << text << "\n" << result.output;
     }
     /// A command of ours as somebody whom permissions concern; as root: who is nobody.
     CommandResult as_user(const std::string& arguments) const {
@@ -282,4 +276,4 @@ TEST_F(OutsideFaultsTest, KilledAtAnyMoment) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -3,7 +3,7 @@
 // Tandem; and each bench finds a wrong sum.
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 class ExportTest : public CommandLineTest {
@@ -14,29 +14,9 @@ class ExportTest : public CommandLineTest {
     }
     /// In the exported folder, without anything that names Tandem's files.
     CommandResult shell(const std::string& command) const {
-        const auto log = folder_ / "shell.txt";
-        const int status =
-            std::system(("cd '" + array().string() +
-                         "' && env -u TANDEM_SOURCE_DIR -u TANDEM_ARRAY_CACHE sh -ec '" + command +
-                         "' > '" + log.string() + "' 2>&1")
-                            .c_str());
-        CommandResult result;
-        if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
-        result.output = read_text(log);
-        return result;
-    }
-    void expect(const CommandResult& result, int status, const std::vector<std::string>& texts) {
-        EXPECT_EQ(result.status, status) << result.output;
-        for (const auto& text : texts)
-            EXPECT_NE(result.output.find(text), std::string::npos)
-                << "missing \"" << text << "\" in\n"
-                << result.output;
-    }
-    void change(const std::filesystem::path& file, const std::string& from, const std::string& to) {
-        std::string text = read_text(file);
-        const auto at = text.find(from);
-        ASSERT_NE(at, std::string::npos) << from;
-        write_text(file, text.replace(at, from.size(), to));
+        return CommandLineTest::shell(
+            "cd '" + array().string() +
+            "' && env -u TANDEM_SOURCE_DIR -u TANDEM_ARRAY_CACHE sh -ec '" + command + "'");
     }
 };
 
@@ -158,4 +138,4 @@ TEST_F(ExportTest, MistakesOfTheCommandLine) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -5,7 +5,7 @@
 
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 /// A waveform's changes, from its text form.
@@ -288,4 +288,4 @@ TEST_F(WavesTest, ADivergenceIsReportedWithoutItsWaveWhenTheDiskIsFull) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -3,7 +3,7 @@
 // mistakes that end with exit status 2.
 #include "testbench/system/command_line.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 constexpr const char* kTable =
@@ -270,4 +270,4 @@ TEST_F(WorkloadTest, TheReportDoesNotOverwriteTheTable) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -12,7 +12,7 @@
 #include "compiler/import/tables/same_padding.h"
 #include "compiler/import/tables/sizes.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 namespace {
 
 using base::YamlSection;
@@ -263,4 +263,4 @@ Workload load_application(const std::filesystem::path& file) {
     return workload;
 }
 
-}  // namespace tandem::workload
+}  // namespace tandem::tables

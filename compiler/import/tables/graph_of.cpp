@@ -9,7 +9,7 @@
 #include "compiler/graph/verify.h"
 #include "compiler/import/tables/layers.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 
 namespace {
 
@@ -123,7 +123,7 @@ class Builder {
     /// Seeded values go by names: rows of the same name get a number.
     std::string unused_name(const std::string& name) {
         if (names_.insert(name).second) return name;
-        const std::string numbered = name + '#' + std::to_string(index_);
+        std::string numbered = name + '#' + std::to_string(index_);
         names_.insert(numbered);
         return numbered;
     }
@@ -188,4 +188,4 @@ class Builder {
 
 Graph graph_of(const Workload& workload, ElementType type) { return Builder(workload, type).run(); }
 
-}  // namespace tandem::workload
+}  // namespace tandem::tables

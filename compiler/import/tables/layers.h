@@ -11,7 +11,7 @@
 
 #include "compiler/graph/operators.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 
 enum class LayerKind : uint8_t { kMatmul, kConvolution, kVector, kPool };
 
@@ -67,4 +67,4 @@ Workload load_application(const std::filesystem::path& file);
 compiler::Graph graph_of(const Workload& workload,
                          compiler::ElementType type = compiler::ElementType::kInt8);
 
-}  // namespace tandem::workload
+}  // namespace tandem::tables

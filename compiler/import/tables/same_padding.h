@@ -3,7 +3,7 @@
 
 #include "compiler/import/tables/layers.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 
 /// As many windows as strides fit into the image: half of what they reach beyond it, rounded down,
 /// lies above and on the left.
@@ -17,4 +17,4 @@ inline void pad_as_same(Convolution& image) {
     w.pad_left = v / 2, w.pad_right = v - v / 2;
 }
 
-}  // namespace tandem::workload
+}  // namespace tandem::tables

@@ -5,7 +5,7 @@
 
 #include "base/divide.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 namespace {
 
 bool has_product(const compiler::Counts& layer) {
@@ -37,4 +37,4 @@ uint64_t double_buffered_cycles(const compiler::Counts& layer, uint32_t rows, ui
     return (2 * uint64_t{rows} + cols + m + after_first) * layer.repeat;
 }
 
-}  // namespace tandem::workload
+}  // namespace tandem::tables

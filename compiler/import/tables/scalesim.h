@@ -8,7 +8,7 @@
 
 #include "compiler/graph/operators.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 
 /// Weight tiles of all groups.
 uint64_t weight_tiles(const compiler::Counts& layer, uint32_t rows, uint32_t cols);
@@ -35,4 +35,4 @@ uint64_t scalesim_ws_cycles(const compiler::Counts& layer, uint32_t rows, uint32
 /// `passes` multiplies the rows; repeats do not overlap.
 uint64_t double_buffered_cycles(const compiler::Counts& layer, uint32_t rows, uint32_t cols);
 
-}  // namespace tandem::workload
+}  // namespace tandem::tables

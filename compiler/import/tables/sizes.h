@@ -8,7 +8,7 @@
 #include "compiler/graph/saturate.h"
 #include "compiler/import/tables/layers.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 
 /// Most MACs, and most elements of each kind, of one layer. Sums over thousands of layers then
 /// stay within 64 bits, and a double holds each exactly.
@@ -27,4 +27,4 @@ inline bool fits(const Layer& layer) {
     return macs <= kMostPerLayer && moved <= kMostPerLayer;
 }
 
-}  // namespace tandem::workload
+}  // namespace tandem::tables

@@ -12,7 +12,7 @@
 #include "compiler/import/tables/same_padding.h"
 #include "compiler/import/tables/sizes.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 namespace {
 
 /// In lower case, one space between words.
@@ -367,4 +367,4 @@ Workload load_table(const std::filesystem::path& file, uint64_t batch) {
     return workload;
 }
 
-}  // namespace tandem::workload
+}  // namespace tandem::tables

@@ -7,7 +7,7 @@
 #include "testbench/compiler/tables/damage.h"
 #include "testbench/support/source_tree.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 namespace {
 
 using testbench::ScratchFile;
@@ -255,4 +255,4 @@ TEST(ApplicationMistakes, KnowPublishedNumbers) {
 }
 
 }  // namespace
-}  // namespace tandem::workload
+}  // namespace tandem::tables

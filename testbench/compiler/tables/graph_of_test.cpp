@@ -10,7 +10,7 @@
 #include "testbench/compiler/tables/shapes_folder.h"
 #include "testbench/support/source_tree.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 namespace {
 
 using namespace compiler;
@@ -72,7 +72,7 @@ TEST(ListGraphs, OfPublicTablesLoseNothing) {
     TANDEM_NEEDS_SHAPES();
     size_t tables = 0;
     for (const auto& entry :
-         std::filesystem::directory_iterator(tandem::testing::shapes_folder())) {
+         std::filesystem::directory_iterator(tandem::testbench::shapes_folder())) {
         if (entry.path().extension() != ".csv" ||
             entry.path().filename() == "scalesim_mlperf_Sentimental_seqLSTM.csv")
             continue;
@@ -205,4 +205,4 @@ TEST(ImportModel, KnowsExtensionsAndBatches) {
 }
 
 }  // namespace
-}  // namespace tandem::workload
+}  // namespace tandem::tables

@@ -9,7 +9,7 @@
 #include "compiler/import/tables/layers.h"
 #include "testbench/compiler/tables/shapes_folder.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 namespace {
 
 struct Counted {
@@ -69,7 +69,7 @@ TEST(PublicTables, HaveTheLayersAndMacsThatAreCountedApart) {
     TANDEM_NEEDS_SHAPES();
     for (const Counted& table : kTables) {
         SCOPED_TRACE(table.file);
-        const Workload workload = load_table(tandem::testing::shapes_folder() / table.file);
+        const Workload workload = load_table(tandem::testbench::shapes_folder() / table.file);
         EXPECT_EQ(workload.layers.size(), table.layers) << "layers";
         EXPECT_EQ(macs(workload), table.macs) << "MACs";
     }
@@ -79,7 +79,7 @@ TEST(PublicTables, AllLoadButTheDamagedOne) {
     TANDEM_NEEDS_SHAPES();
     size_t loaded = 0;
     for (const auto& entry :
-         std::filesystem::directory_iterator(tandem::testing::shapes_folder())) {
+         std::filesystem::directory_iterator(tandem::testbench::shapes_folder())) {
         if (entry.path().extension() != ".csv" || entry.path().filename() == kDamaged) continue;
         SCOPED_TRACE(entry.path().filename());
         EXPECT_NO_THROW(load_table(entry.path()));
@@ -93,7 +93,7 @@ TEST(PublicTables, AreChainedWhereTheyAreTopologies) {
     for (const Counted& table : kTables) {
         const std::string name = table.file;
         const bool topology = name.starts_with("scalesim_") && name.find("mnk") == name.npos;
-        EXPECT_EQ(load_table(tandem::testing::shapes_folder() / name).chained, topology) << name;
+        EXPECT_EQ(load_table(tandem::testbench::shapes_folder() / name).chained, topology) << name;
     }
 }
 
@@ -101,7 +101,7 @@ TEST(PublicTables, MultiplyTheirMacsByTheBatch) {
     TANDEM_NEEDS_SHAPES();
     for (const Counted& table : kTables) {
         // DeepBench's own batches are multiplied as well; networks only have one sample.
-        const Workload workload = load_table(tandem::testing::shapes_folder() / table.file, 3);
+        const Workload workload = load_table(tandem::testbench::shapes_folder() / table.file, 3);
         EXPECT_EQ(macs(workload), 3 * table.macs) << table.file;
     }
 }
@@ -109,7 +109,7 @@ TEST(PublicTables, MultiplyTheirMacsByTheBatch) {
 TEST(PublicTables, NameTheCellOfTheDamagedRow) {
     TANDEM_NEEDS_SHAPES();
     try {
-        load_table(tandem::testing::shapes_folder() / kDamaged);
+        load_table(tandem::testbench::shapes_folder() / kDamaged);
         FAIL() << "it was loaded";
     } catch (const UserError& error) {
         EXPECT_NE(std::string(error.what())
@@ -122,4 +122,4 @@ TEST(PublicTables, NameTheCellOfTheDamagedRow) {
 }
 
 }  // namespace
-}  // namespace tandem::workload
+}  // namespace tandem::tables

@@ -8,7 +8,7 @@
 #include "engine/tlm_mxu_engine.h"
 #include "testbench/support/seeded.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 namespace {
 
 using compiler::Counts;
@@ -126,4 +126,4 @@ TEST(DoubleBufferedCycles, DoNotOverlapRepeats) {
 }
 
 }  // namespace
-}  // namespace tandem::workload
+}  // namespace tandem::tables

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string_view>
 
-namespace tandem::testing {
+namespace tandem::testbench {
 
 /// Empty when TANDEM_SHAPES is not set or names no folder.
 inline std::filesystem::path shapes_folder() {
@@ -23,13 +23,13 @@ inline bool shapes_are_required() {
     return ci != nullptr && std::string_view(ci) == "true";
 }
 
-}  // namespace tandem::testing
+}  // namespace tandem::testbench
 
 /// Skips the test, saying so, where there are no tables; fails it in continuous integration.
 #define TANDEM_NEEDS_SHAPES()                                                            \
     do {                                                                                 \
-        if (tandem::testing::shapes_folder().empty()) {                                  \
-            if (tandem::testing::shapes_are_required())                                  \
+        if (tandem::testbench::shapes_folder().empty()) {                                \
+            if (tandem::testbench::shapes_are_required())                                \
                 FAIL() << "TANDEM_SHAPES does not name the folder of the tables";        \
             GTEST_SKIP() << "NOT TESTED: set TANDEM_SHAPES to the folder of the tables"; \
         }                                                                                \

@@ -8,7 +8,7 @@
 #include "testbench/compiler/tables/damage.h"
 #include "testbench/support/source_tree.h"
 
-namespace tandem::workload {
+namespace tandem::tables {
 namespace {
 
 using testbench::ScratchFile;
@@ -360,4 +360,4 @@ TEST(SaturatingProduct, StaysAtTheLargestNumber) {
 }
 
 }  // namespace
-}  // namespace tandem::workload
+}  // namespace tandem::tables

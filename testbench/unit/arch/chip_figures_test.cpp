@@ -240,9 +240,8 @@ TEST(ChipRules, NameFiguresOfTheTable) {
 }
 
 TEST(ChipFiguresDocument, HasTheTable) {
-    std::stringstream text;
-    text << std::ifstream(testbench::source_dir() / "docs/recipes/add_a_chip.md").rdbuf();
-    const std::string document = text.str();
+    const std::string document =
+        testbench::read_text(testbench::source_dir() / "docs/recipes/add_a_chip.md");
     const std::string begin = "<!-- figures: written by scripts/figures -->\n",
                       end = "<!-- end of figures -->\n";
     const size_t from = document.find(begin), to = document.find(end);

@@ -158,9 +158,7 @@ void for_each_figure(const YAML::Node& node, const std::string& path,
 
 TEST_F(ShippedChip, NamesASourceForEveryFigure) {
     const std::filesystem::path readme = testbench::source_dir() / "arch" / "README.md";
-    std::stringstream text;
-    text << std::ifstream(readme).rdbuf();
-    const std::string rows = text.str();
+    const std::string rows = testbench::read_text(readme);
     for (const std::string& name : real_chips())
         for_each_figure(yaml(name), "", [&](const std::string& key, const YAML::Node& figure) {
             ASSERT_TRUE(figure.IsMap() && figure["source"]) << name << ": " << key;

@@ -21,7 +21,7 @@ using arch::VectorOperand;
 using arch::VectorState;
 using arch::VectorType;
 using testbench::Seeded;
-using Bytes = testing::InterpretedVector::Buffer;
+using Bytes = testbench::InterpretedVector::Buffer;
 
 constexpr uint32_t kBufferBytes = 1 << 16;
 
@@ -166,7 +166,7 @@ std::string described(const VectorState& state, VectorKernel kernel, uint64_t se
 /// The buffer after the instruction; throws where the machine would end the program.
 template <class Op>
 Bytes interpreted(const Op& op, const VectorState& state, Bytes buffer) {
-    testing::InterpretedVector unit;
+    testbench::InterpretedVector unit;
     for (const isa::Words& words : arch::changes({}, state)) unit.set(words);
     const isa::Words words = op.encode();
     unit.write(words, unit.read(words, buffer), buffer);
@@ -220,7 +220,8 @@ TEST(VectorMap, DoesEveryStepOnAnyBits) {
                 uint32_t words[4];
                 for (uint32_t k = 0; k < 4; ++k)
                     std::memcpy(&words[k], found.data() + 4 * (k * kCount + i), 4);
-                ASSERT_EQ(words[3], testing::naive_chain_op(info.op, words[0], words[1], words[2]))
+                ASSERT_EQ(words[3],
+                          testbench::naive_chain_op(info.op, words[0], words[1], words[2]))
                     << info.name << std::hex << " of " << words[0] << ", " << words[1] << ", "
                     << words[2] << ", kernel " << static_cast<int>(kernel);
             }

@@ -119,11 +119,11 @@ TEST(PlanStudy, QuantilesAreValuesThatOccur) {
 }
 
 TEST(PlanStudy, EqualKernelsCountOnceAndChainedListsAreNoKernels) {
-    workload::Workload list = gemm(8, 16, 32);
+    tables::Workload list = gemm(8, 16, 32);
     list.layers.push_back(list.layers.front());
     list.layers.back().name = "the same under another name";
     list.layers.push_back(gemm(8, 32, 16).layers.front());
-    workload::Workload network = gemm(1, 2, 3);
+    tables::Workload network = gemm(1, 2, 3);
     network.chained = true;
     const auto kernels = single_kernels({list, network, gemm(8, 16, 32)});
     ASSERT_EQ(kernels.size(), 2);
@@ -169,7 +169,7 @@ TEST(PlanStudy, NoRunIsBelowItsBound) {
 
 TEST(PlanStudy, WhatHasNoRoomSaysSo) {
     const arch::ChipConfig chip = arch::find_chip("edge_tpu", run::chips_dir());
-    const workload::Workload large = gemm(64, 16384, 16384);
+    const tables::Workload large = gemm(64, 16384, 16384);
     EXPECT_FALSE(lower_bound(large, chip));
     EXPECT_FALSE(measure(large, chip).refused.empty());
 }

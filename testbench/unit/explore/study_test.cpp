@@ -99,10 +99,10 @@ TEST(Roofline, NoRunIsFaster) {
 /// Figures that torchvision publishes: 4.089 G multiply-accumulates; 25557032 parameters, of which
 /// 53120 belong to the normalisation and 1000 are the last layer's bias.
 TEST(Resnet50, HasThePublishedSize) {
-    const workload::Workload net = resnet50();
+    const tables::Workload net = resnet50();
     EXPECT_EQ(net.layers.size(), 54u);
     uint64_t macs = 0, weights = 0;
-    for (const workload::Layer& layer : net.layers) {
+    for (const tables::Layer& layer : net.layers) {
         macs += layer.macs();
         weights += layer.weights();
     }
@@ -120,8 +120,8 @@ TEST(StudyTable, IsAlignedMarkdown) {
 
 // A chained list of two products on TPU v4i: weights alone move, with the first input and the last
 // result, and lie in CMEM.
-workload::Workload two_products() {
-    workload::Workload list = gemm(64, 128, 256);
+tables::Workload two_products() {
+    tables::Workload list = gemm(64, 128, 256);
     list.layers.push_back(gemm(64, 256, 384).layers.front());
     list.chained = true;
     return list;
@@ -130,7 +130,7 @@ workload::Workload two_products() {
 TEST(ListBaselines, ChainedListsMoveTheirWeights) {
     const uint64_t elements = 64 * 128 + 128 * 256 + 256 * 384 + 64 * 384;
     EXPECT_EQ(compulsory_bytes(two_products(), shipped("tpu_v4i")), 2 * elements);
-    workload::Workload kernels = two_products();
+    tables::Workload kernels = two_products();
     kernels.chained = false;
     EXPECT_EQ(compulsory_bytes(kernels, shipped("tpu_v4i")), 2 * (elements + 64 * 256 + 64 * 256));
 }
@@ -183,9 +183,9 @@ TEST(Generations, ClaimsTellWhoIsNearest) {
 
 // Table 5 of isca17: 21 % for MLP0, 51 % for CNN0.
 TEST(Gddr5, HostTimeIsAddedToBothChips) {
-    std::map<std::string, workload::Workload> two;
+    std::map<std::string, tables::Workload> two;
     for (const char* name : {"MLP0", "CNN0"}) two[name] = {};
-    const auto memory_bound = [](const workload::Workload&, const arch::ChipConfig& chip) {
+    const auto memory_bound = [](const tables::Workload&, const arch::ChipConfig& chip) {
         return 1.0 / static_cast<double>(chip.memory.bytes_per_second);
     };
     const Gddr5Gain gain = gddr5_gain(two, shipped("tpu_v1"), memory_bound);

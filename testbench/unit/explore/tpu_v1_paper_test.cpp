@@ -13,7 +13,7 @@
 namespace tandem::tpu_v1 {
 namespace {
 
-using workload::LayerKind;
+using tables::LayerKind;
 
 arch::ChipConfig chip() {
     return arch::load_chip(testbench::source_dir() / "arch/chips/tpu_v1.yaml");
@@ -29,7 +29,7 @@ const Measurements& measured() {
     return all;
 }
 
-uint64_t count(const workload::Workload& workload, LayerKind kind) {
+uint64_t count(const tables::Workload& workload, LayerKind kind) {
     uint64_t layers = 0;
     for (const auto& layer : workload.layers) layers += layer.kind == kind;
     return layers;
@@ -59,7 +59,7 @@ TEST(TpuV1Applications, HaveTheWeightsOfTable1) {
 TEST(TpuV1Applications, SayWhatTable1Says) {
     const auto all = applications();
     for (size_t i = 0; i < kApplications; ++i) {
-        const workload::Workload& application = all[i];
+        const tables::Workload& application = all[i];
         SCOPED_TRACE(kPaper[i].name);
         ASSERT_TRUE(application.published.has_value());
         EXPECT_EQ(application.published->weights_millions, kPaper[i].weights_millions);
@@ -176,7 +176,7 @@ TEST(TpuV1Variants, ChangeSomething) {
 TEST(TpuV1Variants, KeepTheWeights) {
     for (const Variant& variant : workload_variants())
         for (const Measured& shipped : measured()) {
-            workload::Workload changed = shipped.workload;
+            tables::Workload changed = shipped.workload;
             variant.workload(changed);
             const auto before = static_cast<double>(weights_of(shipped.workload));
             EXPECT_NEAR(static_cast<double>(weights_of(changed)), before, 0.07 * before)
@@ -185,8 +185,8 @@ TEST(TpuV1Variants, KeepTheWeights) {
 }
 
 // One layer of 200 rows and 256 x 512 weights, in and out over the bus: two tiles.
-workload::Workload one_layer(uint64_t rows) {
-    workload::Workload workload;
+tables::Workload one_layer(uint64_t rows) {
+    tables::Workload workload;
     workload.layers.resize(1);
     auto& layer = workload.layers.front();
     layer.m = rows;

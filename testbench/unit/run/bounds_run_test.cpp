@@ -17,8 +17,8 @@ uint64_t size(Seeded& random) {
     return low + random.below(low);
 }
 
-workload::Workload random_product(Seeded& random) {
-    workload::Layer layer;
+tables::Workload random_product(Seeded& random) {
+    tables::Layer layer;
     layer.m = size(random);
     layer.k = size(random);
     layer.n = size(random);
@@ -28,7 +28,7 @@ workload::Workload random_product(Seeded& random) {
     layer.repeat = random.chance(20) ? 2 : 1;
     layer.input_elements = layer.m * layer.k;
     layer.output_elements = layer.m * layer.n;
-    workload::Workload list;
+    tables::Workload list;
     list.name = list.file = "products.csv";
     list.layers = {layer};
     return list;

@@ -21,7 +21,7 @@ RunResult run_with(uint64_t cmem_bytes) {
     chip.host = {64'000'000'000, 100'000, 500'000'000};
     chip.sequencer = {16, 10'000'000};
     if (cmem_bytes != 0) chip.cmem = {cmem_bytes, 16'000'000'000, 30'000};
-    return time_list_apart(testing::image_chain(4, 32, 16), chip);
+    return time_list_apart(testbench::image_chain(4, 32, 16), chip);
 }
 
 constexpr uint64_t kWeights = 4 * 9 * 256, kValue = 32 * 32 * 16;

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 std::vector<uint8_t> bytes_of(const std::vector<float>& values) {
@@ -60,4 +60,4 @@ TEST(AccuracyOf, TakesEveryType) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

@@ -22,7 +22,7 @@
 #include "testbench/compiler/random_pairs.h"
 #include "testbench/support/naive_ops.h"
 
-namespace tandem::testing {
+namespace tandem::testbench {
 namespace {
 
 using namespace compiler;
@@ -291,4 +291,4 @@ TEST(PlainLoops, RowsOfZerosMakeAFlushedSumPositive) {
 }
 
 }  // namespace
-}  // namespace tandem::testing
+}  // namespace tandem::testbench

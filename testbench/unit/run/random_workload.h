@@ -56,10 +56,10 @@ inline arch::ChipConfig random_chip(Seeded& random) {
 
 /// An image of which every row and column is read: the windows overlap or touch, and the last one
 /// ends with the padding.
-inline void make_convolution(Seeded& random, workload::Layer& layer) {
-    layer.kind = workload::LayerKind::kConvolution;
+inline void make_convolution(Seeded& random, tables::Layer& layer) {
+    layer.kind = tables::LayerKind::kConvolution;
     const bool small = random.chance(50);
-    workload::Convolution image;
+    tables::Convolution image;
     compiler::WindowAttributes& w = image.window;
     const auto axis = [&](int64_t& kernel, int64_t& stride, int64_t& before, int64_t& after,
                           uint64_t& extent) {
@@ -85,15 +85,15 @@ inline void make_convolution(Seeded& random, workload::Layer& layer) {
     layer.convolution = image;
 }
 
-inline workload::Layer random_layer(Seeded& random, size_t index) {
-    workload::Layer layer;
+inline tables::Layer random_layer(Seeded& random, size_t index) {
+    tables::Layer layer;
     layer.name = "layer" + std::to_string(index);
     layer.where = "random.csv:" + std::to_string(index + 2);
     layer.repeat = random.chance(20) ? pick(random, 2, 3) : 1;
     if (random.chance(20)) {
-        layer.kind = random.chance(50) ? workload::LayerKind::kVector : workload::LayerKind::kPool;
+        layer.kind = random.chance(50) ? tables::LayerKind::kVector : tables::LayerKind::kPool;
         layer.elements = layer.input_elements = pick(random, 1, 3000);
-        layer.output_elements = layer.kind == workload::LayerKind::kPool && random.chance(50)
+        layer.output_elements = layer.kind == tables::LayerKind::kPool && random.chance(50)
                                     ? (layer.elements + 3) / 4
                                     : layer.elements;
         return layer;
@@ -102,7 +102,7 @@ inline workload::Layer random_layer(Seeded& random, size_t index) {
         make_convolution(random, layer);
         return layer;
     }
-    layer.kind = workload::LayerKind::kMatmul;
+    layer.kind = tables::LayerKind::kMatmul;
     layer.m = pick(random, 1, random.chance(50) ? 30 : 300);
     layer.k = pick(random, 1, random.chance(50) ? 20 : 200);
     layer.n = pick(random, 1, random.chance(50) ? 20 : 100);
@@ -112,8 +112,8 @@ inline workload::Layer random_layer(Seeded& random, size_t index) {
     return layer;
 }
 
-inline workload::Workload random_workload(Seeded& random, const arch::ChipConfig& chip) {
-    workload::Workload workload;
+inline tables::Workload random_workload(Seeded& random, const arch::ChipConfig& chip) {
+    tables::Workload workload;
     workload.name = "random";
     workload.file = "random.csv";
     workload.chained = random.chance(50);
@@ -132,7 +132,7 @@ inline workload::Workload random_workload(Seeded& random, const arch::ChipConfig
 
 struct RandomRun {
     arch::ChipConfig chip;
-    workload::Workload workload;
+    tables::Workload workload;
 };
 
 inline RandomRun random_run(uint64_t seed) {

@@ -26,8 +26,8 @@ arch::ChipConfig plain_chip() {
     return chip;
 }
 
-workload::Workload product(uint64_t m, uint64_t k, uint64_t n) {
-    workload::Layer layer;
+tables::Workload product(uint64_t m, uint64_t k, uint64_t n) {
+    tables::Layer layer;
     layer.name = "only";
     layer.where = "hand.csv:2";
     layer.m = m;
@@ -35,7 +35,7 @@ workload::Workload product(uint64_t m, uint64_t k, uint64_t n) {
     layer.n = n;
     layer.input_elements = m * k;
     layer.output_elements = m * n;
-    workload::Workload workload;
+    tables::Workload workload;
     workload.name = workload.file = "hand";
     workload.layers = {layer};
     return workload;
@@ -56,7 +56,7 @@ constexpr uint64_t kRows = 20, kInput = kRows * 8 / 8, kOutput = kRows * 8 / 8;
 constexpr uint64_t kDrain = 2 + (kRows - 1) * 1 + 8;  // a row each cycle, latency 8
 
 // The program is the one by rules.
-RunResult time_by_rules(const workload::Workload& workload, const arch::ChipConfig& chip) {
+RunResult time_by_rules(const tables::Workload& workload, const arch::ChipConfig& chip) {
     return run::time_list_apart(workload, chip, compiler::PlanMode::kRules);
 }
 
@@ -129,7 +129,7 @@ TEST(WorkloadCycles, AreMoreByTheStartOfTheProgram) {
 }
 
 TEST(WorkloadCycles, PayForEveryKernelAndTimeStep) {
-    workload::Workload workload = product(kRows, 8, 8);
+    tables::Workload workload = product(kRows, 8, 8);
     workload.layers.push_back(workload.layers[0]);
     workload.layers[1].name = "repeated";
     workload.layers[1].repeat = 3;
@@ -167,7 +167,7 @@ TEST(WorkloadCycles, WaitForTheTileAndForItsShift) {
     EXPECT_EQ(result.tiles, 2u);
 }
 
-void expect_refused(const workload::Workload& workload, const arch::ChipConfig& chip,
+void expect_refused(const tables::Workload& workload, const arch::ChipConfig& chip,
                     const std::string& where, const std::string& layer) {
     try {
         run::time_list_apart(workload, chip);
@@ -180,7 +180,7 @@ void expect_refused(const workload::Workload& workload, const arch::ChipConfig& 
 }
 
 TEST(WorkloadThatDoesNotFit, NamesTheLayerAndItsLine) {
-    workload::Workload workload = product(20, 8, 8);
+    tables::Workload workload = product(20, 8, 8);
     workload.layers.push_back(workload.layers[0]);
     workload.layers[1].name = "large";
     workload.layers[1].where = "hand.csv:3";
@@ -192,7 +192,7 @@ TEST(WorkloadThatDoesNotFit, NamesTheLayerAndItsLine) {
 }
 
 TEST(WorkloadThatDoesNotFit, RowsThatAreLongerThanTheBuffer) {
-    workload::Workload workload = product(40, 100'000, 1);
+    tables::Workload workload = product(40, 100'000, 1);
     arch::ChipConfig chip = plain_chip();
     chip.unified_buffer_bytes = 256;
     chip.mxu.accumulator_rows = 1024;
@@ -242,9 +242,9 @@ TEST(WorkloadOutput, LargerThanTheBufferIsWrittenWhole) {
 // The windows of a line share their elements: 307 bytes come in, and 300 rows of 8 bytes leave,
 // more than the buffer holds.
 TEST(WorkloadOutput, OfALineLargerThanTheBufferIsWrittenWhole) {
-    workload::Workload workload = product(300, 8, 8);
-    workload::Layer& layer = workload.layers[0];
-    layer.kind = workload::LayerKind::kConvolution;
+    tables::Workload workload = product(300, 8, 8);
+    tables::Layer& layer = workload.layers[0];
+    layer.kind = tables::LayerKind::kConvolution;
     layer.convolution.emplace();
     layer.convolution->width = 307;
     layer.convolution->window.kernel_w = 8;
@@ -256,7 +256,7 @@ TEST(WorkloadOutput, OfALineLargerThanTheBufferIsWrittenWhole) {
 
 // What stays in the buffer leaves room for what leaves by waves.
 TEST(WorkloadBuffer, IsNotUsedBeyondItsEnd) {
-    workload::Workload workload = product(80, 8, 45);
+    tables::Workload workload = product(80, 8, 45);
     workload.layers.push_back(product(80, 45, 15).layers[0]);
     workload.chained = true;
     const auto result = run::time_list_apart(workload, tiny_chip(4400, 104, false));

@@ -13,9 +13,9 @@
 namespace tandem::run {
 namespace {
 
+using tables::Layer;
 using testbench::random_run;
 using testbench::RandomRun;
-using workload::Layer;
 
 uint64_t up(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 

@@ -27,7 +27,7 @@ Child run_tiles(uint64_t tiles, uint64_t watchdog_cycles) {
     chip.vector = {8, 8};
     chip.host = {8'000'000'000, 500'000, 500'000'000};
     chip.sequencer = {16, watchdog_cycles};
-    workload::Layer layer;
+    tables::Layer layer;
     layer.name = "tiles";
     layer.where = "tiles.csv:2";
     layer.m = 4;
@@ -35,7 +35,7 @@ Child run_tiles(uint64_t tiles, uint64_t watchdog_cycles) {
     layer.n = 8 * (tiles / 10);
     layer.input_elements = layer.m * layer.k;
     layer.output_elements = layer.m * layer.n;
-    workload::Workload workload;
+    tables::Workload workload;
     workload.name = workload.file = "tiles";
     workload.layers = {layer};
 

@@ -19,11 +19,11 @@ class VectorPrograms : public ChipTest {
   protected:
     /// What the interpreter leaves in the buffer; throws std::runtime_error where it refuses.
     std::vector<uint8_t> interpreted(const ProgramWords& program, const std::vector<uint8_t>& from,
-                                     uint32_t order, const testing::Setting& setting = {}) const {
-        const std::vector<testing::CoreProgram> programs = {
+                                     uint32_t order, const testbench::Setting& setting = {}) const {
+        const std::vector<testbench::CoreProgram> programs = {
             {program, std::vector<arch::InstructionSource>(program.size())}};
-        testing::IsaInterpreter interpreter(bench->config, programs, setting,
-                                            testing::Order::number(order));
+        testbench::IsaInterpreter interpreter(bench->config, programs, setting,
+                                              testbench::Order::number(order));
         interpreter.buffer(0) = from;
         interpreter.run();
         return interpreter.buffer(0);
@@ -43,7 +43,7 @@ class VectorPrograms : public ChipTest {
         RandomVectorProgram chains(seed);
         Seeded random(seed);
         const auto before = chains.buffer();
-        testing::Setting setting;
+        testbench::Setting setting;
         setting.device = {{ChipBench::kDeviceData, random.bytes(bench->config.tile_bytes())}};
         setting.scalars[1] = ChipBench::kDeviceData;
         std::ranges::copy(setting.device[0].bytes,

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// The checkpoint of a TandemEngine and its lives: copies of the process that go through the edges
+// again, to find the first wrong register or net, or to record them.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "base/output_file.h"
+#include "cosim/gtkw.h"
+#include "cosim/tandem_engine.h"
+
+namespace tandem::cosim {
+
+namespace {
+
+/// Minor page faults of this process up to now.
+long page_faults() {
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+}
+
+}  // namespace
+
+void TandemEngine::checkpoint_if_due(Cycle until) {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto kInterval = std::chrono::milliseconds(500);
+    constexpr int kShare = 100;  // of the time may go into checkpoints: 1 / kShare
+    if (!options_.keep_checkpoints || mode_ != Mode::kCompare || !rtl_.quiet()) return;
+    if (rtl_.wave_open()) return;  // a copy would write to the same file
+    const auto start = Clock::now();
+    if (checkpoint_.taken() && start < next_checkpoint_) return;
+    // Pages that were written since the last checkpoint had to be copied.
+    constexpr auto kPageCopy = std::chrono::microseconds(1);
+    const long faults = page_faults();
+    auto cost = (faults - faults_at_checkpoint_) * Clock::duration(kPageCopy);
+    if (!checkpoint_.taken()) cost = {};
+    rtl_.skip_quiet(until);  // a life steps through every edge, so it had better begin late
+    // A wrong weight that nobody has used yet must lie after the checkpoint, or it could not be
+    // found.
+    if (!checkpoint_.taken() || planes_are_right())
+        if (const auto command = checkpoint_.take()) begin_life(*command);
+    faults_at_checkpoint_ = page_faults();
+    const auto end = Clock::now();
+    cost += end - start;
+    next_checkpoint_ = end + std::max<Clock::duration>(kInterval, kShare * cost);
+}
+
+bool TandemEngine::planes_are_right() {
+    PeOracle oracle(shape(), rtl_.active_tile(), rtl_.shadow_tile());
+    return !oracle.check(rtl_.edge(), pes());
+}
+
+const PeTable& TandemEngine::pes() {
+    if (pes_.pes.empty()) {
+        const TandemArrayInfo& info = rtl_.info();
+        pes_.element_bytes = info.element_bytes;
+        pes_.psum_bytes = info.psum_bytes;
+        pes_.tag_bytes = info.tag_bytes;
+        for (uint32_t r = 0; r < shape().rows; ++r)
+            for (uint32_t c = 0; c < shape().cols; ++c) pes_.pes.push_back(rtl_.pe(r, c));
+    }
+    return pes_;
+}
+
+/// In a revived copy: "diagnose LAST_EDGE" or "record FROM DIVERGENCE LAST PE_ROW PE_COL".
+void TandemEngine::begin_life(const std::string& command) {
+    std::istringstream in(command);
+    std::string verb;
+    in >> verb;
+    oracle_ = std::make_unique<PeOracle>(shape(), rtl_.active_tile(), rtl_.shadow_tile());
+    rtl_.follow_every_edge();
+    rtl_.forget_wave();
+    if (verb == "diagnose") {
+        mode_ = Mode::kDiagnose;
+        in >> last_edge_;
+        new_oracles();
+        return;
+    }
+    mode_ = Mode::kRecord;
+    Cycle from = 0;
+    in >> from >> divergence_edge_ >> last_edge_ >> focus_.pe_row >> focus_.pe_col;
+    if (options_.model_probes) probes_ = options_.model_probes();
+    add_pe_probes();
+    rtl_.record({base::part_of(options_.wave_path).string(),
+                 std::max(from, rtl_.edge()) - rtl_.origin(), options_.period_fs, probes_});
+}
+
+void TandemEngine::new_oracles() {
+    oracle_ = std::make_unique<PeOracle>(shape(), rtl_.active_tile(), rtl_.shadow_tile());
+    if (mode_ != Mode::kDiagnose || !own_array()) return;
+    units_ = std::make_unique<UnitOracle>(shape(), rtl_.active_tile(), rtl_.shadow_tile());
+    units_->watch(rtl_.watch_nets());
+}
+
+void TandemEngine::on_step(Cycle edge, const TandemArrayPorts& ports) {
+    if (units_ == nullptr) return;
+    wrong_before_ = units_->before(edge, ports);
+    wrong_after_ = units_->after(edge, ports);
+}
+
+/// The earliest moment wins: nets before the edge, then PE registers and ports after it.
+void TandemEngine::answer_first_wrong(Cycle edge, const std::optional<PeMismatch>& pe) {
+    if (wrong_before_) checkpoint_.answer("net " + to_text(*wrong_before_));
+    if (pe)
+        checkpoint_.answer(fmt::format("pe {} {} {} {} {} {}", static_cast<int>(pe->which),
+                                       pe->pe_row, pe->pe_col, pe->cycle, pe->expected,
+                                       pe->actual));
+    if (wrong_after_) checkpoint_.answer("net " + to_text(*wrong_after_));
+    if (edge < last_edge_) return;
+    if (units_ == nullptr || !units_->pending()) checkpoint_.answer("none");
+    last_edge_ = edge + 1;  // the nets behind a wrong busy_o are judged with the next edge
+}
+
+void TandemEngine::on_weight_row(Cycle edge, uint32_t row, const std::byte* data) {
+    if (oracle_ != nullptr) oracle_->weight_row(edge, row, data);
+}
+
+void TandemEngine::on_activation_row(Cycle edge, const std::byte* data, bool swap) {
+    if (oracle_ != nullptr) oracle_->activation_row(edge, data, swap);
+}
+
+void TandemEngine::before_edge(Cycle edge) {
+    if (mode_ != Mode::kRecord) return;
+    const auto psum = oracle_->expected_psum(edge, focus_.pe_row, focus_.pe_col);
+    expected_valid_ = psum.has_value();
+    if (psum) expected_psum_ = *psum;
+}
+
+void TandemEngine::after_edge(Cycle edge, const TandemArrayPorts&) {
+    const auto wrong = oracle_->check(edge, pes());
+    if (mode_ == Mode::kDiagnose)
+        answer_first_wrong(edge, wrong);
+    else if (edge >= divergence_edge_)
+        rtl_.interrupt();
+}
+
+void TandemEngine::finish_record() {
+    while (rtl_.edge() <= last_edge_) rtl_.step();
+    bool recorded = rtl_.wave_open();
+    rtl_.close_wave();
+    const auto part = base::part_of(options_.wave_path);
+    recorded = recorded && fst_is_complete(part.string()) && base::take_place(options_.wave_path);
+    std::error_code error;
+    if (!recorded) std::filesystem::remove(part, error);
+    checkpoint_.answer(recorded ? "recorded" : "no wave");
+}
+
+void TandemEngine::diagnose_and_record() {
+    Divergence& divergence = *divergence_;
+    if (!checkpoint_.taken()) return;
+    // Replays know time only by the RTL's edges.
+    const Cycle edge = rtl_.edge() - 1;
+    take_answer(checkpoint_.revive(fmt::format("diagnose {}", edge)).value_or(""));
+    if (options_.wave_path.empty()) return;
+    const Cycle first = divergence.pe    ? divergence.pe->cycle
+                        : divergence.net ? divergence.net->cycle
+                                         : edge;
+    divergence.wave_from = first > options_.edges_before ? first - options_.edges_before : 0;
+    divergence.wave_to = edge + options_.edges_after;
+    const auto recorded = checkpoint_.revive(
+        fmt::format("record {} {} {} {} {}", divergence.wave_from, edge, divergence.wave_to,
+                    divergence.pe ? divergence.pe->pe_row : 0,
+                    divergence.pe ? divergence.pe->pe_col : divergence.col));
+    if (recorded == "recorded")
+        divergence.wave = options_.wave_path;
+    else
+        divergence.note += (divergence.note.empty() ? "" : "; ") +
+                           fmt::format("no waveform: {} cannot be written", options_.wave_path);
+}
+
+void TandemEngine::take_answer(const std::string& answer) {
+    Divergence& divergence = *divergence_;
+    std::istringstream in(answer);
+    std::string kind;
+    in >> kind;
+    if (kind == "pe") {
+        PeMismatch pe{};
+        int which = 0;
+        in >> which >> pe.pe_row >> pe.pe_col >> pe.cycle >> pe.expected >> pe.actual;
+        pe.which = static_cast<PeRegister>(which);
+        divergence.pe = pe;
+        divergence.unit = to_string(Unit::kPe);
+        divergence.signal = to_string(pe.which);
+        return;
+    }
+    if (kind == "net") divergence.net = parse_unit_mismatch(in);
+    if (divergence.net) {
+        const UnitMismatch& net = *divergence.net;
+        divergence.unit = to_string(net.unit);
+        divergence.signal = net.signal;
+        // Its register was right: the output of the PE, or the wire behind it.
+        if (net.unit == Unit::kPe) {
+            const auto number = [&](uint64_t bits) {
+                return shape().dtype == arch::Dtype::kInt8 ? static_cast<int32_t>(bits)
+                                                           : static_cast<int64_t>(bits);
+            };
+            divergence.pe = {PeRegister::kPsum, shape().rows - 1,     net.lane,
+                             net.cycle,         number(net.expected), number(net.actual)};
+        }
+        return;
+    }
+    if (const auto unit = unit_of_assertion(rtl_.failure())) {
+        divergence.unit = to_string(*unit);
+        divergence.signal = "assertion";
+    }
+    divergence.note +=
+        (divergence.note.empty() ? "" : "; ") +
+        std::string(kind != "none" ? "the replay ended without an answer"
+                    : own_array()
+                        ? "all nets between the units and all PE registers were right up to there"
+                    : rtl_.pe(0, 0).weight != nullptr
+                        ? "all PE registers were right up to there: the fault lies outside the PEs"
+                        : "only the ports of this array were judged: its inside is not known");
+}
+
+/// The PE in question, its neighbours in row and column, and what the model expects of it.
+void TandemEngine::add_pe_probes() {
+    const uint32_t rows = shape().rows, cols = shape().cols;
+    const uint32_t r0 = focus_.pe_row, c0 = focus_.pe_col;
+    for (uint32_t r = r0 - std::min(r0, kPeReach); r <= std::min(rows - 1, r0 + kPeReach); ++r)
+        pe_probes_.add(rtl_, r, c0);
+    for (uint32_t c = c0 - std::min(c0, kPeReach); c <= std::min(cols - 1, c0 + kPeReach); ++c)
+        if (c != c0) pe_probes_.add(rtl_, r0, c);
+    probes_.insert(probes_.end(), pe_probes_.list().begin(), pe_probes_.list().end());
+    expected_scope_ = fmt::format("expected.r{}_c{}", r0, c0);
+    probes_.push_back({expected_scope_.c_str(), "psum", &expected_psum_, 32});
+    probes_.push_back({expected_scope_.c_str(), "psum_valid", &expected_valid_, 1});
+}
+
+}  // namespace tandem::cosim
