@@ -155,9 +155,10 @@ arch::Program compile(const Graph& graph, const arch::ChipConfig& chip,
         throw UserError(graph.file, "constants", "a graph with data (or --mode timing)",
                         "shapes without values");
     if (!has_image(graph))
-        throw UserError(graph.file, "inputs and outputs",
-                        "whole ones in the host's memory, between which a program moves them",
-                        "some in device memory, or in part");
+        throw UserError(graph.file,
+                        "host_input_bytes, host_output_bytes, memory of inputs and outputs",
+                        "none, and the host's, for a program moves whole inputs and outputs",
+                        "a graph that runs as layers do");
     arch::Program program;
     ImageBuilder builder(planned, program);
     Synchroniser synchroniser(planned.plan.cores, chip.mxu.count,

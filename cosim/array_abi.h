@@ -22,7 +22,7 @@ extern "C" {
 
 /// Raised whenever a structure or the meaning of a call changes: a program compares it with
 /// tandem_array_info()->abi_version before it calls anything else.
-#define TANDEM_ARRAY_ABI_VERSION 3u
+#define TANDEM_ARRAY_ABI_VERSION 4u
 
 /// What the shared object contains. Strings live as long as the object is loaded.
 typedef struct TandemArrayInfo {
@@ -47,8 +47,8 @@ typedef struct TandemArrayInfo {
 /// (bf16) wide.
 typedef struct TandemArrayPorts {
     // inputs
-    const void* wgt_data;  ///< cols elements; read only while wgt_valid
-    const void* act_data;  ///< rows elements; read only while act_valid
+    const void* wgt_data;  ///< cols elements; read only while wgt_valid, or with idle_data
+    const void* act_data;  ///< rows elements; read only while act_valid, or with idle_data
     uint32_t act_addr;     ///< accumulator row
     uint32_t rd_addr;      ///< accumulator row
     uint8_t wgt_valid;
@@ -57,6 +57,8 @@ typedef struct TandemArrayPorts {
     uint8_t act_accumulate;  ///< add to the accumulator row instead of replacing it
     uint8_t rd_valid;
     uint8_t res_ready;
+    uint8_t reset;      ///< rst_ni is low at this edge, from before it
+    uint8_t idle_data;  ///< data, addresses and flags stand at the ports while their valid is low
     // outputs
     uint8_t wgt_ready;
     uint8_t act_ready;
@@ -103,8 +105,10 @@ typedef struct TandemProbe {
 typedef struct TandemArray TandemArray;
 
 const TandemArrayInfo* tandem_array_info(void);
-/// A new array, to be reset before its first step.
+/// A new array, to be reset before its first step. Registers that no reset sets are zero.
 TandemArray* tandem_array_create(void);
+/// The same, with bits that `seed` decides in all registers.
+TandemArray* tandem_array_create_random(uint64_t seed);
 void tandem_array_destroy(TandemArray* array);
 /// Holds reset low for two edges and releases it; afterwards the next step is edge 0.
 void tandem_array_reset(TandemArray* array);

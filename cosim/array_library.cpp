@@ -40,6 +40,7 @@ ArrayLibrary::ArrayLibrary(const fs::path& path) {
             throw std::runtime_error(path.string() + " has build key " + info_->build_key +
                                      ", which is not that of its name");
         bind(handle_, "tandem_array_create", create, path);
+        bind(handle_, "tandem_array_create_random", create_random, path);
         bind(handle_, "tandem_array_destroy", destroy, path);
         bind(handle_, "tandem_array_reset", reset, path);
         bind(handle_, "tandem_array_step", step, path);

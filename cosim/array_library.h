@@ -24,6 +24,7 @@ class ArrayLibrary {
 
     // The functions of array_abi.h.
     decltype(&tandem_array_create) create = nullptr;
+    decltype(&tandem_array_create_random) create_random = nullptr;
     decltype(&tandem_array_destroy) destroy = nullptr;
     decltype(&tandem_array_reset) reset = nullptr;
     decltype(&tandem_array_step) step = nullptr;

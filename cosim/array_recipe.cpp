@@ -32,7 +32,7 @@ constexpr std::array kRuntimeSources = {"verilated", "verilated_cov", "verilated
                                         "verilated_threads"};
 constexpr std::array kShimFiles = {"array_shim.cpp", "array_abi.h", "array_trace.h"};
 
-const base::Command kVerilateFlags = {"--cc", "-O3", "--x-assign", "fast", "--x-initial", "fast",
+const base::Command kVerilateFlags = {"--cc", "-O3", "--x-assign", "fast", "--x-initial", "unique",
                                       "--timescale", "1ns/1ps", "--assert", "--prefix", kPrefix,
                                       // Warnings are the affair of lint, scripts/lint_rtl.
                                       "-Wno-fatal"};

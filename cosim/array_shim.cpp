@@ -94,7 +94,9 @@ struct TandemArray {
     /// The runtime finds its context through a thread-local pointer while a model is built or
     /// destroyed; it must never be left on a context that is gone.
     struct ContextGuard {
-        explicit ContextGuard(VerilatedContext* context) {
+        ContextGuard(VerilatedContext* context, int seed) {
+            context->randReset(seed == 0 ? 0 : 2);
+            context->randSeed(seed);
             // Verilator's default is a pool as large as the machine. Its threads would do nothing,
             // but hold locks now and then, which a forked copy would wait for for ever.
             context->threads(1);
@@ -104,7 +106,7 @@ struct TandemArray {
     };
 
     VerilatedContext context;
-    ContextGuard guard{&context};
+    ContextGuard guard;  // what the model is built with
     Varray model{&context, "rtl"};
     uint64_t edge = 0;  // number of the next rising edge
     uint64_t period_fs = kDefaultPeriodFs;
@@ -118,7 +120,8 @@ struct TandemArray {
     bool failure_told = true;         // what failed last has been reported by a step
     std::string broken;               // the model cannot be evaluated any more, and why
 
-    TandemArray() {
+    /// `seed` 0: registers are zero.
+    explicit TandemArray(int seed) : guard(&context, seed) {
         if (kWaves) context.traceEverOn(true);
         make_taps();
         failed_assertion.clear();  // of an array before this one
@@ -249,7 +252,12 @@ extern "C" {
 
 const TandemArrayInfo* tandem_array_info() { return &kInfo; }
 
-TandemArray* tandem_array_create() { return new TandemArray; }
+TandemArray* tandem_array_create() { return new TandemArray(0); }
+
+TandemArray* tandem_array_create_random(uint64_t seed) {
+    constexpr uint64_t kMostSeeds = 0x7fff'ffff;  // of Verilator's generator; 0 asks for zeros
+    return new TandemArray(static_cast<int>(seed % kMostSeeds + 1));
+}
 
 void tandem_array_destroy(TandemArray* array) { delete array; }
 
@@ -278,18 +286,20 @@ void tandem_array_reset(TandemArray* array) {
 void tandem_array_step(TandemArray* array, TandemArrayPorts* ports) {
     Varray& model = array->model;
     model.wgt_valid_i = ports->wgt_valid;
-    if (ports->wgt_valid) std::memcpy(&model.wgt_data_i, ports->wgt_data, kCols * kPortBytes);
+    if (ports->wgt_valid || ports->idle_data)
+        std::memcpy(&model.wgt_data_i, ports->wgt_data, kCols * kPortBytes);
     model.act_valid_i = ports->act_valid;
     model.act_swap_i = ports->act_swap;  // act_ready depends on it, valid or not
-    if (ports->act_valid) {
+    if (ports->act_valid || ports->idle_data) {
         std::memcpy(&model.act_data_i, ports->act_data, kRows * kPortBytes);
         model.act_accumulate_i = ports->act_accumulate;
         model.act_addr_i = static_cast<std::decay_t<decltype(model.act_addr_i)>>(ports->act_addr);
     }
     model.rd_valid_i = ports->rd_valid;
-    if (ports->rd_valid)
+    if (ports->rd_valid || ports->idle_data)
         model.rd_addr_i = static_cast<std::decay_t<decltype(model.rd_addr_i)>>(ports->rd_addr);
     model.res_ready_i = ports->res_ready;
+    model.rst_ni = !ports->reset;
     // What failed during a reset is told by the step after it.
     if (__builtin_expect(!failed_assertion.empty(), 0) && array->failure_told)
         failed_assertion.clear();

@@ -13,7 +13,8 @@ namespace tandem::cosim {
 
 /// Cycles are edges of the array, counted from its engine's origin.
 struct Divergence {
-    std::string what;             ///< "value", "cycle", "order" or "assertion"
+    std::string what;             ///< "value", "cycle", "order", "port" or "assertion"
+    std::string port;             ///< kind "port": the one that is wrong, at edge cycle_rtl
     uint64_t block = 0;           ///< matmul whose row it is, counted since reset
     uint32_t row = 0;             ///< row within the block
     uint32_t col = 0;             ///< array column

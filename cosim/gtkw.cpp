@@ -161,8 +161,7 @@ void model_unit(SaveFile& file, const std::string& name) {
 
 std::string write_gtkw(const SaveFileRequest& request) {
     const std::filesystem::path wave = std::filesystem::absolute(request.wave);
-    const std::string path =
-        std::filesystem::path(request.wave).replace_extension(".gtkw").string();
+    std::string path = std::filesystem::path(request.wave).replace_extension(".gtkw").string();
     const engine::Cycle before = 5, focus = request.marker;
     const uint64_t marker = focus * request.period_fs,
                    start = (focus > before ? focus - before : 0) * request.period_fs;

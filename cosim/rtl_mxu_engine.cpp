@@ -139,7 +139,9 @@ Cycle RtlMxuEngine::next_activity() const {
     return std::max(next, edge_);
 }
 
+/// Of another array nobody knows whether it rests while nothing happens at its ports.
 bool RtlMxuEngine::can_skip() const {
+    if (info().form == std::string_view("other")) return false;
     return quiet() && holding_ == 0 && !recording() && !every_edge_ && next_activity() > edge_;
 }
 

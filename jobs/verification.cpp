@@ -10,6 +10,7 @@
 #include "base/stopwatch.h"
 #include "cosim/gtkw.h"
 #include "cosim/tandem_engine.h"
+#include "jobs/port_verification.h"
 #include "jobs/progress.h"
 #include "run/paths.h"
 
@@ -111,6 +112,7 @@ json divergence_json(const Divergence& d, const Verification& done, const engine
     }
     out["unit"] = d.unit.empty() ? json() : json(d.unit);
     out["signal"] = d.signal.empty() ? json() : json(d.signal);
+    out["port"] = d.port.empty() ? json() : json(d.port);
     for (const char* key :
          {"pe_row", "pe_col", "pe_register", "pe_cycle", "pe_expected", "pe_actual"})
         out[key] = nullptr;
@@ -138,15 +140,25 @@ Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a)
     cosim::TandemOptions options;
     options.keep_checkpoints = false;
     cosim::TandemEngine engine(array.shape, array.library, options);
-    for (uint32_t i = 0; i < a.streams && !done.divergence; ++i) {
+    const auto take = [&](std::optional<PortFailure> failure) {
+        if (!failure) return;
+        done.divergence = std::move(failure->divergence);
+        done.replay = std::move(failure->stream);
+    };
+    if (!a.replay.empty()) take(replay_ports(array, a.replay, a.waves));
+    const uint32_t streams = a.replay.empty() ? a.streams : 0;
+    for (uint32_t i = 0; i < streams && !done.divergence; ++i) {
         engine.reset(0);
         run_stream(engine, a, a.seed + i, done);
         ++done.streams;
         if (engine.divergence()) {
             done.seed = a.seed + i;
             done.divergence = diagnose(array, a, done.seed, *engine.divergence());
+        } else if (a.inject.empty()) {
+            done.seed = a.seed + i;
+            take(verify_ports(array, done.seed, a.waves, done.ports));
         }
-        progress.update(i + 1, a.streams);
+        progress.update(i + 1, streams);
     }
     done.rows_compared = engine.rows_compared();
     if (done.divergence) add_save_file(done, array.shape);
@@ -162,7 +174,9 @@ json verification_report(const run::LoadedArray& array, const VerifyRequest& a,
     const engine::MxuShape& shape = array.shape;
     json counters;
     for (const auto& [name, count] : done.counters.list()) counters[name] = count;
-    const std::string again = done.divergence ? a.rerun(done.seed) : std::string();
+    const std::string again = done.divergence ? a.rerun(done.seed, done.replay) : std::string();
+    json ports;
+    for (const auto& [name, count] : done.ports.list()) ports[name] = count;
     json report = {{"report_version", 1},
                    {"tandem_version", TANDEM_VERSION},
                    {"array",
@@ -182,6 +196,7 @@ json verification_report(const run::LoadedArray& array, const VerifyRequest& a,
                    {"rows", done.rows_compared},
                    {"edges", done.counters.edges},
                    {"counters", counters},
+                   {"port_counters", ports},
                    {"seconds", done.seconds}};
     if (done.injected) report["injected"] = done.injected->to_string();
     if (done.divergence)

@@ -11,6 +11,7 @@
 
 #include "cosim/divergence.h"
 #include "cosim/injection.h"
+#include "cosim/port_traffic.h"
 #include "cosim/random_stream.h"
 #include "run/arrays.h"
 
@@ -23,23 +24,27 @@ struct VerifyRequest {
     /// Folder of the wave of a divergence and of its save file, "" for the current one; none: no
     /// wave.
     std::optional<std::string> waves = "";
+    std::string replay{};  ///< file of a stream at the ports, in place of all streams
     // For the report.
     std::string chip;  ///< empty: the array was named by its parameters
     std::vector<std::string> sets{};
-    /// The command line that runs the stream with this seed again.
-    std::function<std::string(uint64_t seed)> rerun;
+    /// The command line that runs the stream with this seed again, or the file of a stream at the
+    /// ports.
+    std::function<std::string(uint64_t seed, const std::string& replay)> rerun;
 };
 
 /// What the streams did together.
 struct Verification {
     cosim::StreamCounters counters;
+    cosim::PortCounters ports;
     uint64_t rows_compared = 0;  ///< of accumulators
     uint32_t streams = 0;        ///< that ran
     double seconds = 0;
     std::optional<cosim::Injection> injected;
     std::optional<cosim::Divergence> divergence;
-    uint64_t seed = 0;  ///< of the stream that diverged
-    std::string gtkw;   ///< save file of its wave; empty: none
+    uint64_t seed = 0;   ///< of the stream that diverged
+    std::string replay;  ///< file of a stream at the ports that diverged; empty: another stream
+    std::string gtkw;    ///< save file of its wave; empty: none
 };
 
 /// Stops at the first divergence. Throws UserError for an injection that the array cannot have or

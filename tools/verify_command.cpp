@@ -19,11 +19,13 @@ struct VerifyArguments : ArrayArguments {
     uint32_t streams = 100;
     uint64_t seed = 0;
     ChipArguments chip;
-    std::string inject, json;
+    std::string inject, json, replay;
 };
 
-std::string rerun(const VerifyArguments& a, uint64_t seed) {
+std::string rerun(const VerifyArguments& a, uint64_t seed, const std::string& replay) {
     const auto array = a.chip.named() ? a.chip.to_string() + a.choice.to_string() : a.to_string();
+    if (!replay.empty())
+        return fmt::format("tandem verify{} --replay {}", array, base::shell_word(replay));
     auto text = fmt::format("tandem verify{} --streams 1 --seed {}", array, seed);
     return text + inject_option(a.inject);
 }
@@ -31,12 +33,17 @@ std::string rerun(const VerifyArguments& a, uint64_t seed) {
 void print(const Divergence& d, const jobs::Verification& done, const engine::MxuShape& shape,
            const std::string& again) {
     const auto value = [&](int64_t sum) {
-        return d.what == "value" ? cosim::sum_text(shape.dtype, sum) : std::to_string(sum);
+        const bool is_sum = d.what == "value" || d.port == "cmt_data_o" || d.port == "res_data_o";
+        return is_sum ? cosim::sum_text(shape.dtype, sum) : std::to_string(sum);
     };
     base::print("model and RTL part ({}) in the stream with seed {}:\n", d.what, done.seed);
-    base::print("  block {}, row {}, column {}: expected {}, RTL has {}; cycle: model {}, RTL {}\n",
-                d.block, d.row, d.col, value(d.expected), value(d.actual), d.cycle_tlm,
-                d.cycle_rtl);
+    if (d.what == "port")
+        base::print("  edge {}, {}: expected {}, RTL has {}\n", d.cycle_rtl, d.port,
+                    value(d.expected), value(d.actual));
+    else
+        base::print(
+            "  block {}, row {}, column {}: expected {}, RTL has {}; cycle: model {}, RTL {}\n",
+            d.block, d.row, d.col, value(d.expected), value(d.actual), d.cycle_tlm, d.cycle_rtl);
     if (d.pe)
         base::print(
             "  first wrong: PE row {}, column {}, register {}, cycle {}: expected {}, has {}\n",
@@ -59,22 +66,26 @@ int verify(const VerifyArguments& a) {
     check_output_files({{"--json", a.json}}, {{"--rtl", a.choice.rtl}, {"--chip", a.chip.chip}});
     const run::LoadedArray array = !a.chip.named() ? run::load_array(a.shape(), a.choice)
                                                    : run::load_array(a.chip.load(), a.choice);
-    const jobs::VerifyRequest request{.streams = a.streams,
-                                      .seed = a.seed,
-                                      .inject = a.inject,
-                                      .chip = a.chip.chip,
-                                      .sets = a.chip.sets,
-                                      .rerun = [&a](uint64_t seed) { return rerun(a, seed); }};
+    const jobs::VerifyRequest request{
+        .streams = a.streams,
+        .seed = a.seed,
+        .inject = a.inject,
+        .replay = a.replay,
+        .chip = a.chip.chip,
+        .sets = a.chip.sets,
+        .rerun = [&a](uint64_t seed, const std::string& replay) { return rerun(a, seed, replay); }};
     const jobs::Verification done = jobs::verify_array(array, request);
     if (done.injected) base::print("injected {}\n", done.injected->to_string());
     if (done.divergence)
-        print(*done.divergence, done, array.shape, rerun(a, done.seed));
+        print(*done.divergence, done, array.shape, rerun(a, done.seed, done.replay));
+    else if (!a.replay.empty())
+        base::print("{}: every port as the contract says\n", a.replay);
     else
         base::print(
             "{}x{} {}: {} streams (seeds {} to {}), {} accumulator rows, every value and every "
-            "cycle equal\n",
+            "cycle equal; {} edges at the ports, every port as the contract says\n",
             array.shape.rows, array.shape.cols, to_string(array.shape.dtype), a.streams, a.seed,
-            a.seed + a.streams - 1, done.rows_compared);
+            a.seed + a.streams - 1, done.rows_compared, done.ports.edges);
     if (!a.json.empty()) run::write_report(a.json, jobs::verification_report(array, request, done));
     if (done.divergence) return kMismatch;
     return kGood;
@@ -98,6 +109,9 @@ void add_verify_command(CLI::App& app, Action& action) {
                       "flip a bit of the RTL in every stream: pe[R][C].psum:bitB@cycle=T "
                       "(.weight, .activation, .shadow; form grid: .swap, .load; T from the start "
                       "of the stream), or seed=N");
+    command->add_option("--replay", a->replay,
+                        "in place of random streams one at the ports, from a file that a failure "
+                        "has left");
     command->add_option("--json", a->json, "write the report to this file");
     command->callback([&action, a] { action = [a] { return verify(*a); }; });
 }

@@ -14,8 +14,8 @@ HostTime host_time(const Measured& measured, const arch::ChipConfig& chip) {
     time.transfer_seconds = bytes / static_cast<double>(chip.host.bytes_per_second);
     // Input comes in as many pieces as its rows fill halves of the accumulators.
     const uint32_t half = chip.mxu.accumulator_rows / 2;
-    const double pieces =
-        std::ceil(static_cast<double>(measured.workload.layers.front().m) / double{half});
+    const double pieces = std::ceil(static_cast<double>(measured.workload.layers.front().m) /
+                                    static_cast<double>(half));
     const double accesses = pieces + 1 + kCommandAccesses;
     time.access_seconds = accesses * static_cast<double>(chip.host.latency_ps) * 1e-12;
     time.percent = 100 * (time.transfer_seconds + time.access_seconds) / measured.result.seconds();

@@ -6,6 +6,7 @@
 #include "base/fnv128.h"
 #include "cosim/array_timing.h"
 #include "cosim/injection.h"
+#include "cosim/port_bench.h"
 #include "cosim/rtl_sources.h"
 #include "run/array_places.h"
 #include "testbench/fuzz/target.h"
@@ -100,6 +101,38 @@ Target declaration_target() {
                     return std::string("declared");
                 },
             .command = {}};
+}
+
+Target stream_target() {
+    return {.name = "stream",
+            .extension = ".txt",
+            .text = true,
+            .words = {"initial ", "wgt ", "wgt~ ", "act ", "act~ ", "@", " swap", " acc", "rd ",
+                      "rd~ ", " hold", " reset", "-", "#", "18446744073709551616"},
+            .seeds =
+                [] {
+                    cosim::PortModel model(shape());
+                    cosim::PortTraffic traffic(shape(), 1, cosim::PortStreamKind::kMixed);
+                    std::string text = "initial 1\n";
+                    for (int edge = 0; edge < 20; ++edge) {
+                        const cosim::PortEdge& next = traffic.next(model);
+                        text += to_text(next) + '\n';
+                        traffic.note(model.step(next));
+                    }
+                    return std::vector<Bytes>{bytes_of(text)};
+                },
+            .run =
+                [](const Bytes& bytes) {
+                    const auto file = scratch_file("stream.txt", bytes);
+                    const auto stream = cosim::read_port_stream(file, shape());
+                    cosim::PortModel model(shape());
+                    for (const auto& edge : stream.edges) {
+                        require(cosim::parse_port_edge(to_text(edge), shape(), "here") == edge,
+                                "an edge is not its text");
+                        model.step(edge);
+                    }
+                    return std::string("stream");
+                }};
 }
 
 Target injection_target() {

@@ -20,7 +20,8 @@ namespace {
 
 using testbench::Seeded;
 
-constexpr uint64_t kMostInstructions = 20'000, kMostMacs = 1 << 22;
+// Of the interpreter, which takes a quarter of a microsecond for an element.
+constexpr uint64_t kMostInstructions = 20'000, kMostMacs = 1 << 22, kMostElements = 1 << 20;
 
 std::vector<Bytes> seeds() {
     std::vector<Bytes> all;
@@ -88,6 +89,20 @@ void change(Bytes& bytes, Seeded& random) {
     }
 }
 
+/// A vector instruction works on many elements.
+bool has_large_shape(const arch::Program& program) {
+    for (const auto& core : program.cores)
+        for (const isa::Words& words : core.instructions) {
+            if (isa::opcode_of(words) != static_cast<uint32_t>(isa::Opcode::kSetShape)) continue;
+            const auto shape = isa::SetShape::decode(words);
+            uint64_t elements = 1;
+            for (const uint64_t extent :
+                 {shape.n0, shape.n1, shape.n2, shape.n3, shape.n4, shape.n5})
+                if ((elements *= extent) > kMostElements) return true;
+        }
+    return false;
+}
+
 std::string run(const Bytes& bytes) {
     try {
         (void)arch::deserialise(bytes, "raw.tpu");
@@ -101,7 +116,8 @@ std::string run(const Bytes& bytes) {
     const arch::ProgramWork work = arch::check_program(chip, program, "program.tpu");
     for (const arch::ProgramTensor& tensor : program.inputs)
         (void)arch::element_bytes(tensor, program.batch);
-    if (work.instructions > kMostInstructions || work.macs > kMostMacs) return "long";
+    if (work.instructions > kMostInstructions || work.macs > kMostMacs || has_large_shape(program))
+        return "long";
     if (arch::bytes_of(program.inputs) + arch::bytes_of(program.outputs) > kMostMacs)
         return "large inputs and outputs";
     const testbench::Int8s inputs(arch::bytes_of(program.inputs), 1);

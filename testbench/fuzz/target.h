@@ -46,6 +46,7 @@ Target application_target();
 Target filelist_target();
 Target declaration_target();
 Target injection_target();
+Target stream_target();
 Target arrays_target();
 Target tensor_target();
 Target options_target();

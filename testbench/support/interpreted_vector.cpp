@@ -11,8 +11,6 @@
 
 namespace tandem::testbench {
 
-namespace naive_bf16 = testbench::naive_bf16;
-
 namespace {
 
 isa::Opcode opcode_of(const isa::Words& words) {

@@ -12,8 +12,6 @@
 
 namespace tandem::testbench {
 
-namespace naive_bf16 = testbench::naive_bf16;
-
 namespace {
 
 using isa::ChainOp;

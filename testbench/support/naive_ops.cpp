@@ -111,7 +111,8 @@ Int8s naive_depthwise(const NaiveWindow& w, const Int8s& input, int32_t input_ze
         int64_t sum = bias.empty() ? 0 : bias[static_cast<size_t>(c)];
         for_taps(w, image, oh, ow, [&](size_t pixel, int tap) {
             sum += (input[pixel + static_cast<size_t>(c / multiplier)] - input_zero) *
-                   weights[static_cast<size_t>(tap * out_c + c)];
+                   weights[static_cast<size_t>(tap) * static_cast<size_t>(out_c) +
+                           static_cast<size_t>(c)];
         });
         return output.finish(wrap(sum), c);
     });

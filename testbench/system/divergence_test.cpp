@@ -13,7 +13,7 @@ class DivergenceTest : public CommandLineTest {
                std::to_string(d["pe_col"].get<int>()) + "]." + d["pe_register"].get<std::string>() +
                " cycle " + std::to_string(d["pe_cycle"].get<uint64_t>());
     }
-    static std::string injected(std::string text) {
+    static std::string injected(const std::string& text) {
         const auto colon = text.find(':'), equals = text.find('=');
         return text.substr(0, colon) + " cycle " + text.substr(equals + 1);
     }

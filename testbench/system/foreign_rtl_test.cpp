@@ -66,6 +66,43 @@ TEST_F(ForeignRtlTest, WithoutADeclarationTheOwnTimingIsAssumedAndSaid) {
            {"tree_mxu.yaml is not there", "cycle"});
 }
 
+TEST_F(ForeignRtlTest, APortThatBreaksTheContractIsFoundMadeSmallAndReplayed) {
+    const std::string verify = "verify --rows 4 --cols 4 --accumulators 64";
+    struct Fault {
+        const char *file, *from, *to, *port;
+    };
+    for (const Fault& fault :
+         {Fault{"tree_mxu.sv", "act_ready_o = rst_ni &&", "act_ready_o = rst_ni && act_valid_i &&",
+                "act_ready_o"},
+          Fault{"tree_mxu.sv", "wgt_ready_o = rst_ni &&", "wgt_ready_o = rst_ni && wgt_valid_i &&",
+                "wgt_ready_o"},
+          Fault{"tree_mxu.sv", "if (row) act_q <= act_data_i;",
+                "if (act_valid_i || !rst_ni) act_q <= act_data_i ^ {Rows*8{!act_ready_o}};",
+                nullptr}}) {
+        std::filesystem::remove_all(folder_);
+        std::filesystem::create_directories(folder_);
+        copy_tree();
+        change(fault.file, fault.from, fault.to);
+        const auto found = run_with_report(verify + " --streams 10" + array(folder_));
+        if (fault.port == nullptr) {  // what nobody accepts makes no difference
+            expect(found, 0, {"every port as the contract says"});
+            continue;
+        }
+        expect(found, 1, {"port", fault.port, "made small", "--replay"});
+        const auto& divergence = found.report["first_divergence"];
+        EXPECT_EQ(divergence["port"], fault.port);
+        EXPECT_LE(divergence["cycle_rtl"], 1u) << "an edge shows it";
+        const std::string replay = " --replay tandem_verify_ports_seed0.txt";
+        expect(run(verify + replay + array(folder_)), 1, {fault.port});
+        expect(run(verify + replay + array()), 0, {"every port as the contract says"});
+        expect(run(verify + replay), 0, {"every port as the contract says"});
+        EXPECT_TRUE(std::filesystem::exists(folder_ / "tandem_verify_ports_seed0.fst"));
+    }
+    expect(run(verify + " --replay nothing.txt"), 2, {"nothing.txt", "cannot be read"});
+    write_text(folder_ / "wrong.txt", "initial 3\n-\nact 01@5\n");
+    expect(run(verify + " --replay wrong.txt"), 2, {"wrong.txt, line 3", "8 hexadecimal digits"});
+}
+
 TEST_F(ForeignRtlTest, AWrongSumIsFound) {
     copy_tree();
     change("tree_column.sv", "node_q[2*n] + node_q[2*n+1]", "node_q[2*n] | node_q[2*n+1]");

@@ -9,9 +9,7 @@ namespace tandem::base {
 namespace {
 
 TEST(Printable, LeavesTextAlone) {
-    for (const char* text : {"", "conv2/relu", "two\nlines",
-                             "gr\xc3\xbc\xc3\x9f"
-                             "e",
+    for (const char* text : {"", "conv2/relu", "two\nlines", "gr\xc3\xbc\xc3\x9f",
                              "\xe6\x97\xa5\xe6\x9c\xac", "\xf0\x9f\x99\x82"})
         EXPECT_EQ(printable(text), text);
 }

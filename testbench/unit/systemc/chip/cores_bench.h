@@ -124,7 +124,7 @@ class CoresBench : public sc_core::sc_module {
         sim::Sequencer& sequencer = chip.core(core).sequencer();
         const uint64_t before = sequencer.program_cycles();
         began_ = chip.core(core).services().clock().now();
-        const auto error = sequencer.run(request);
+        auto error = sequencer.run(request);
         cycles_.resize(chip.cores());
         cycles_[core] = sequencer.program_cycles() - before;
         chip.core(core).services().clear_error();

@@ -58,7 +58,7 @@ class Checking : public testing::Test {
         payload_.set_streaming_width(4);
     }
     /// Runs `act` in simulated time; what the checker has to say.
-    std::string seen(std::function<void()> act) {
+    std::string seen(const std::function<void()>& act) {
         sc_core::sc_spawn(act);
         sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_US));
         return checkers_.log.text();

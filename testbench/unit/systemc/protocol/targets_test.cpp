@@ -27,7 +27,7 @@ class EveryTarget : public testing::TestWithParam<std::string> {
     ~EveryTarget() override { EXPECT_EQ(checkers_.log.text(), ""); }
 
     /// Runs `probe` in simulated time.
-    void run(std::function<void()> probe) {
+    void run(const std::function<void()>& probe) {
         sc_core::sc_spawn([this, probe] {
             probe();
             done_ = true;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jobs/port_verification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace tandem::jobs {
+
+namespace {
+
+using cosim::Divergence;
+using cosim::PortBench;
+using cosim::PortMismatch;
+using cosim::PortStream;
+
+/// What the stream of a seed is for: of 25 of them one is long, and one is about operands.
+cosim::PortStreamKind kind_of(uint64_t seed) {
+    const uint64_t number = seed % 25;
+    return number == 0   ? cosim::PortStreamKind::kLong
+           : number == 1 ? cosim::PortStreamKind::kOperands
+                         : cosim::PortStreamKind::kMixed;
+}
+
+uint64_t edges_of(uint64_t seed, const engine::MxuShape& shape) {
+    switch (kind_of(seed)) {
+        case cosim::PortStreamKind::kLong:
+            return 140'000;  // beyond 2^16 after whatever has to come first
+        case cosim::PortStreamKind::kOperands:
+            return shape.dtype == arch::Dtype::kInt8 ? 66'500 : 10'000;
+        case cosim::PortStreamKind::kMixed:
+            return 1'500;
+    }
+    return 0;
+}
+
+/// Up to the first wrong port. `edges`: what stood there; null: not wanted.
+std::optional<PortMismatch> run(const run::LoadedArray& array, uint64_t seed,
+                                cosim::PortCounters* counters,
+                                std::vector<cosim::PortEdge>* edges) {
+    PortBench bench(array.shape, array.library, seed);
+    cosim::PortTraffic traffic(array.shape, seed, kind_of(seed));
+    std::optional<PortMismatch> found;
+    for (uint64_t edge = 0; edge < edges_of(seed, array.shape) && !found; ++edge) {
+        const cosim::PortEdge& next = traffic.next(bench.model());
+        if (edges != nullptr) edges->push_back(next);
+        found = bench.step(next);
+        traffic.note(bench.shown());
+    }
+    if (counters != nullptr) *counters += traffic.counters();
+    return found;
+}
+
+/// Whose output a port is: what is left when all nets that can be judged were right.
+cosim::Unit unit_of_port(const std::string& signal) {
+    if (signal == "act_ready_o" || signal == "busy_o") return cosim::Unit::kControl;
+    if (signal == "wgt_ready_o") return cosim::Unit::kWeightLoader;
+    return cosim::Unit::kAccumulators;
+}
+
+void note(Divergence& divergence, const std::string& text) {
+    divergence.note += (divergence.note.empty() ? "" : "; ") + text;
+}
+
+/// Once more, with all that a report wants.
+Divergence look_into(const run::LoadedArray& array, const PortStream& stream,
+                     const PortMismatch& found, const std::string& wave) {
+    Divergence divergence;
+    divergence.what = found.signal == "assertion" ? "assertion" : "port";
+    divergence.port = divergence.signal = found.signal;
+    divergence.note = found.note;
+    divergence.col = found.col;
+    divergence.cycle_tlm = divergence.cycle_rtl = found.edge;
+    divergence.expected = found.expected;
+    divergence.actual = found.actual;
+    PortBench bench(array.shape, array.library, stream.initial);
+    const bool ours = array.library->info().form != std::string_view("other");
+    if (ours) bench.look_inside();
+    if (!wave.empty()) bench.record(wave);
+    replay(stream, bench);
+    if (!wave.empty() && bench.finish_record()) {
+        divergence.wave = wave;
+        divergence.wave_to = found.edge;
+    } else if (!wave.empty()) {
+        note(divergence, "no waveform: " + wave + " cannot be written");
+    }
+    if (!ours) return divergence;
+    const auto inside = bench.diagnosis();
+    divergence.pe = inside.pe;
+    if (!inside.pe) divergence.net = inside.net;
+    if (divergence.pe) {
+        divergence.unit = to_string(cosim::Unit::kPe);
+        divergence.signal = to_string(divergence.pe->which);
+    } else if (divergence.net) {
+        divergence.unit = to_string(divergence.net->unit);
+        divergence.signal = divergence.net->signal;
+    } else if (const auto unit = cosim::unit_of_assertion(found.note)) {
+        divergence.unit = to_string(*unit);
+    } else {
+        divergence.unit = to_string(unit_of_port(found.signal));
+    }
+    return divergence;
+}
+
+std::string text_of(const PortMismatch& found) {
+    return fmt::format("{} at edge {}: expected {}, found {}", found.signal, found.edge,
+                       found.expected, found.actual);
+}
+
+}  // namespace
+
+std::optional<PortFailure> verify_ports(const run::LoadedArray& array, uint64_t seed,
+                                        const std::optional<std::string>& waves,
+                                        cosim::PortCounters& counters) {
+    if (!run(array, seed, &counters, nullptr)) return std::nullopt;
+    PortStream stream{seed, {}};
+    const auto first = run(array, seed, nullptr, &stream.edges);
+    if (!first) throw std::logic_error("a stream at the ports that failed does not fail again");
+    stream = cosim::shrink(stream, *first, array.shape, array.library);
+    PortBench bench(array.shape, array.library, stream.initial);
+    const auto found = replay(stream, bench);
+    if (!found) throw std::logic_error("a small stream at the ports does not fail again");
+    const auto place = [&](const char* extension) {
+        return (std::filesystem::path(*waves) /
+                fmt::format("tandem_verify_ports_seed{}{}", seed, extension))
+            .string();
+    };
+    PortFailure failure{look_into(array, stream, *found, waves ? place(".fst") : ""), ""};
+    note(failure.divergence,
+         fmt::format("made small: {} edges instead of {}", stream.edges.size(), first->edge + 1));
+    if (!waves) return failure;
+    try {
+        write_port_stream(place(".txt"), stream, text_of(*found));
+        failure.stream = place(".txt");
+    } catch (const UserError& error) {
+        note(failure.divergence, error.what());
+    }
+    return failure;
+}
+
+std::optional<PortFailure> replay_ports(const run::LoadedArray& array,
+                                        const std::filesystem::path& file,
+                                        const std::optional<std::string>& waves) {
+    const PortStream stream = cosim::read_port_stream(file, array.shape);
+    PortBench bench(array.shape, array.library, stream.initial);
+    const auto found = replay(stream, bench);
+    if (!found) return std::nullopt;
+    const std::string wave =
+        waves ? (std::filesystem::path(*waves) / file.stem()).string() + ".fst" : "";
+    return PortFailure{look_into(array, stream, *found, wave), file.string()};
+}
+
+}  // namespace tandem::jobs
