@@ -2,11 +2,12 @@
 // What TPU v1 would gain from more memory bandwidth, a faster clock or a larger array: the form of
 // Figure 11 of isca17 (Jouppi et al., ISCA 2017), for its six applications, by running each of them
 // on the model of each scaled chip. What the paper says is printed behind it and used nowhere.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "base/terminal.h"
 #include "benchmarks/scaling/page.h"
 #include "benchmarks/scaling/runs.h"
 #include "benchmarks/study.h"

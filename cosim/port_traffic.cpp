@@ -137,14 +137,13 @@ void PortTraffic::fill_bf16(std::vector<std::byte>& data, bool are_weights) {
     const size_t count = data.size() / sizeof(uint16_t);
     // Powers of two 12 digits apart, whose sums are ties, or nearly; or differences and products
     // about 2^-126, between zeros of both signs.
-    const bool ties = phase_.ties;
     for (size_t i = 0; i < count; ++i) {
         constexpr uint16_t kFractions[] = {0, 0, 0, 1, 0x40, 0x7f};
         constexpr uint16_t kTiny[] = {0x0000, 0x0000, 0x0000, 0x0080, 0x0081, 0x00c0};
         constexpr uint16_t kAboutOne[] = {0x3f80, 0x3f80, 0x3f00, 0x3f7f};
         auto sign = static_cast<uint16_t>(below(2) << 15);
         uint16_t value = 0;
-        if (ties)
+        if (phase_.ties)
             value = static_cast<uint16_t>((127 - 12 * below(3)) << 7) |
                     kFractions[below(std::size(kFractions))];
         else
@@ -160,16 +159,17 @@ void PortTraffic::fill_bf16(std::vector<std::byte>& data, bool are_weights) {
 /// something, the activation that of the row.
 void PortTraffic::offer_all_pairs() {
     constexpr uint64_t kValues = 256;
+    const uint64_t beats = counters_.beats, rows = counters_.rows;  // accepted
     for (uint32_t c = 0; c < shape_.cols; ++c) {
-        const uint64_t row = shape_.rows - 1 - beats_ % shape_.rows;
-        edge_.weights[c] = static_cast<std::byte>(beats_ / shape_.rows + 37 * row + 101 * c);
+        const uint64_t row = shape_.rows - 1 - beats % shape_.rows;
+        edge_.weights[c] = static_cast<std::byte>(beats / shape_.rows + 37 * row + 101 * c);
     }
     for (uint32_t r = 0; r < shape_.rows; ++r)
-        edge_.activations[r] = static_cast<std::byte>(rows_ + 59 * r);
+        edge_.activations[r] = static_cast<std::byte>(rows + 59 * r);
     edge_.weight = edge_.activation = edge_.take = true;
-    edge_.swap = rows_ % kValues == 0;
-    edge_.accumulate = rows_ % 2 != 0;
-    edge_.address = static_cast<uint32_t>(rows_ / 2 % shape_.accumulator_rows);
+    edge_.swap = rows % kValues == 0;
+    edge_.accumulate = rows % 2 != 0;
+    edge_.address = static_cast<uint32_t>(rows / 2 % shape_.accumulator_rows);
 }
 
 // ---- what stands at the ports
@@ -247,8 +247,6 @@ void PortTraffic::note(const PortsShown& shown) {
     counters_.swaps_refused += row_waits_;
     counters_.reads_refused += read_waits_;
     counters_.beats += edge_.weight && shown.weight_ready;
-    beats_ += edge_.weight && shown.weight_ready;
-    rows_ += edge_.activation && shown.activation_ready;
     if (edge_.activation && shown.activation_ready) {
         ++counters_.rows;
         swapped_ = swapped_ || edge_.swap;

@@ -87,9 +87,8 @@ class PortTraffic {
     // What waits at its port.
     bool weight_waits_ = false, row_waits_ = false, read_waits_ = false;
     uint32_t reset_edges_ = 0;
-    bool swapped_ = false;           ///< weights are known
-    bool added_up_ = false;          ///< there was a phase of one sign
-    uint64_t beats_ = 0, rows_ = 0;  ///< accepted, since all pairs were begun
+    bool swapped_ = false;   ///< weights are known
+    bool added_up_ = false;  ///< there was a phase of one sign
     PortCounters counters_;
     uint32_t last_commit_ = 0;
     bool committed_ = false;
