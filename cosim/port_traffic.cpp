@@ -61,7 +61,11 @@ PortCounters& PortCounters::operator+=(const PortCounters& other) {
 }
 
 PortTraffic::PortTraffic(const engine::MxuShape& shape, uint64_t seed, PortStreamKind kind)
-    : shape_(shape), kind_(kind), random_(seed), edge_(idle_edge(shape)) {}
+    : shape_(shape),
+      kind_(kind),
+      negative_(seed % 4 >= 2),
+      random_(seed),
+      edge_(idle_edge(shape)) {}
 
 // ---- what a phase is about
 
@@ -84,32 +88,61 @@ void PortTraffic::begin_phase() {
     const uint64_t where = below(3);  // the first rows, the last ones, anywhere
     phase_.base = where == 0 ? 0 : where == 1 ? room : static_cast<uint32_t>(below(room + 1));
     phase_.values = random_style(random_);
-    switch (below(16)) {
+    if (kind_ == PortStreamKind::kLong && !std::exchange(added_up_, true)) {
+        // int8: about 2^14 per PE and row, until 2^31 is passed.
+        return add_up(134'000 / shape_.rows + 2 * shape_.rows + 300);
+    }
+    switch (below(20)) {
         case 0:  // nothing, but noise
             phase_.edges = 300 + below(1500);
             phase_.weight = phase_.activation = phase_.read = 0;
             break;
         case 1:  // a result is held, and its row goes on
-            phase_.edges = 200 + below(600);
-            phase_.take = 0;
+            phase_.edges = 200 + below(600) + 2 * engine::commit_latency(shape_);
+            phase_.take = below(2) == 0 ? 0 : 1;
+            phase_.activation = 90;
+            phase_.withdraw = 40;
             phase_.spread = 1;
             break;
-        case 2:  // one sign into one row, until it is large
-        case 3:
-            phase_.edges = 300 + below(400);
-            // int8: about 2^14 per PE and row, until 2^31 is passed; once, for it takes long.
-            if (kind_ == PortStreamKind::kLong && !std::exchange(added_up_, true))
-                phase_.edges += std::min((5u << 15) / shape_.rows, 90'000u);
+        case 2:
+            add_up(300 + below(400));
+            break;
+        case 3:  // one thing after the other
+        case 4:
+            phase_.edges = 100 + 3 * engine::commit_latency(shape_) + below(400);
+            phase_.alone = true;
+            if (below(3) == 0) phase_.weight = 0;
+            if (below(2) == 0) phase_.take = 0;
+            if (below(3) == 0) phase_.activation = 0;
+            break;
+        case 5:  // rows without a bubble, and a swap where it does not wait
+        case 6:
+            phase_.edges = 3 * engine::commit_latency(shape_) + below(200);
             phase_.weight = phase_.activation = 100;
-            phase_.swap = phase_.withdraw = 0;
-            phase_.swaps = 2;
-            phase_.accumulate = 100;
-            phase_.spread = 1;
-            phase_.one_sign = true;
+            phase_.withdraw = 0;
+            if (below(2) == 0) phase_.swap = 0;
+            phase_.polite = true;
+            break;
+        case 7:  // few requests
+            phase_.edges = 1500;
+            phase_.withdraw = 0;
+            phase_.sparse = below(2) == 0 ? 30 : 1200;
             break;
         default:
             break;
     }
+}
+
+/// Operands of one sign into one accumulator row.
+void PortTraffic::add_up(uint64_t edges) {
+    phase_.edges = edges;
+    phase_.weight = phase_.activation = 100;
+    phase_.swap = phase_.withdraw = 0;
+    phase_.swaps = 2;
+    phase_.accumulate = 100;
+    phase_.spread = 1;
+    phase_.one_sign = true;
+    phase_.negative = negative_;
 }
 
 void PortTraffic::fill(std::vector<std::byte>& data, bool are_weights) {
@@ -117,18 +150,27 @@ void PortTraffic::fill(std::vector<std::byte>& data, bool are_weights) {
     const size_t count = data.size() / bytes;
     const bool bf16 = shape_.dtype == arch::Dtype::kBf16;
     if (phase_.one_sign) {
-        for (size_t i = 0; i < count; ++i)
-            put(data, i, bytes, bf16 ? 0x5d80 : static_cast<uint16_t>(0x80 + below(2)));
+        const bool positive = are_weights && phase_.negative;
+        for (size_t i = 0; i < count; ++i) {
+            const bool less = below(8) == 0;
+            const int int8 = positive ? 0x7f - less : 0x80 + less;
+            put(data, i, bytes, static_cast<uint16_t>(bf16 ? (positive ? 0x5d80 : 0xdd80) : int8));
+        }
         return;
     }
     if (bf16 && below(kind_ == PortStreamKind::kOperands ? 1 : 4) == 0)
         return fill_bf16(data, are_weights);
     random_values(random_, shape_.dtype, below(5) == 0 ? random_style(random_) : phase_.values,
                   data);
+    if (!bf16 || below(6) != 0) return;
+    // In large arrays corners are rare, and would not meet.
+    random_values(random_, shape_.dtype, ValueStyle::kCorners, std::span(data).first(bytes));
+    random_values(random_, shape_.dtype, ValueStyle::kCorners, std::span(data).last(bytes));
 }
 
 uint32_t PortTraffic::address() {
-    if (chance(90)) return phase_.base + static_cast<uint32_t>(below(phase_.spread));
+    if (phase_.one_sign || chance(90))
+        return phase_.base + static_cast<uint32_t>(below(phase_.spread));
     return static_cast<uint32_t>(below(shape_.accumulator_rows));
 }
 
@@ -182,11 +224,15 @@ const PortEdge& PortTraffic::next(const PortModel& model) {
     if (phase_.edges == 0) begin_phase();
     --phase_.edges;
     offer_weights();
-    offer_row();
+    offer_row(model);
     offer_read(model);
+    if (phase_.sparse != 0) thin_out(model);
+    if (kind_ == PortStreamKind::kLong) meet_the_wrap(model);
     edge_.take = chance(phase_.take);
-    if (reset_edges_ == 0 && kind_ == PortStreamKind::kMixed && below(150) == 0)
-        reset_edges_ = static_cast<uint32_t>(below(2) == 0 ? 1 : 1 + below(6));
+    // Large arrays need time to be in the middle of something.
+    if (reset_edges_ == 0 && kind_ == PortStreamKind::kMixed &&
+        below(phase_.alone ? 100 : 100 + engine::commit_latency(shape_)) == 0)
+        reset_edges_ = static_cast<uint32_t>(std::max<uint64_t>(1, below(7)));
     const bool begins = reset_edges_ != 0 && !edge_.reset;
     edge_.reset = reset_edges_ != 0;
     if (begins) {
@@ -209,14 +255,21 @@ void PortTraffic::offer_weights() {
     counters_.beats_withdrawn += withdraw && !edge_.weight;
 }
 
-void PortTraffic::offer_row() {
+void PortTraffic::offer_row(const PortModel& model) {
     const bool withdraw = row_waits_ && chance(phase_.withdraw);
     if (row_waits_ && !withdraw) return;
     const bool swap_waited = row_waits_ && edge_.swap;
     fill(edge_.activations, false);
     edge_.activation = chance(phase_.activation) && !(withdraw && chance(70));
     edge_.swap = phase_.swaps != 0 || chance(phase_.swap) || (!swapped_ && chance(90));
-    edge_.accumulate = chance(phase_.accumulate);
+    if (phase_.polite) edge_.swap = edge_.swap && model.tile_complete();
+    if (phase_.alone) {
+        edge_.activation = model.rows_in_flight() == 0 && phase_.activation != 0 &&
+                           chance(model.tile_complete() ? 70 : 2);
+        edge_.swap = chance(model.tile_complete() ? 80 : 20);
+    }
+    // The first row of a sum replaces what may be undefined.
+    edge_.accumulate = chance(phase_.accumulate) && !(phase_.one_sign && phase_.swaps != 0);
     edge_.address = address();
     counters_.swaps_withdrawn += swap_waited && !(edge_.activation && edge_.swap);
 }
@@ -230,6 +283,26 @@ void PortTraffic::offer_read(const PortModel& model) {
         counters_.reads_withdrawn += withdraw && !edge_.read;
     }
     if (edge_.read && !model.readable(edge_.read_address)) edge_.read = false;
+}
+
+/// One request now and then, or several; a tile that was begun goes on.
+void PortTraffic::thin_out(const PortModel& model) {
+    const uint64_t which = below(phase_.sparse);  // 0 to 2: that port, 3: all
+    edge_.weight = model.tile_open() || which == 0 || which == 3;
+    edge_.activation = which == 1 || which == 3;
+    edge_.swap = edge_.swap && model.tile_complete();
+    edge_.read = (which == 2 || which == 3) && model.readable(edge_.read_address);
+}
+
+/// Where a counter of 16 bits wraps everything is asked for at once: a tile waits there.
+void PortTraffic::meet_the_wrap(const PortModel& model) {
+    constexpr uint64_t kWrap = 1 << 16, kSlack = 16;
+    const uint64_t left = kWrap - 1 - model.edge() % kWrap;
+    if (left > 2 * uint64_t{shape_.rows} + kSlack) return;
+    edge_.weight = true;
+    edge_.swap = left == 0;
+    edge_.activation = edge_.activation || left == 0;
+    edge_.read = edge_.read || (left == 0 && model.readable(edge_.read_address));
 }
 
 void PortTraffic::note(const PortsShown& shown) {

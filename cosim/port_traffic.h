@@ -64,23 +64,31 @@ class PortTraffic {
         uint32_t spread = 0;    ///< accumulator rows in use, from `base` on
         uint32_t base = 0;
         bool one_sign = false;  ///< operands that add up
+        bool negative = false;  ///< to a negative sum
+        bool alone = false;     ///< a row only where none is in flight
+        bool polite = false;    ///< a swap only where it does not wait
+        uint32_t sparse = 0;    ///< edges for four requests; 0: as many as the chances say
         uint32_t swaps = 0;     ///< to begin with, whatever the chances
         ValueStyle values = ValueStyle::kFull;
     };
 
     void begin_phase();
+    void add_up(uint64_t edges);
     void fill(std::vector<std::byte>& data, bool are_weights);
     void fill_bf16(std::vector<std::byte>& data, bool are_weights);
     void offer_all_pairs();
     void offer_weights();
-    void offer_row();
+    void offer_row(const PortModel& model);
     void offer_read(const PortModel& model);
+    void thin_out(const PortModel& model);
+    void meet_the_wrap(const PortModel& model);
     uint32_t address();
     uint64_t below(uint64_t bound) { return random_() % bound; }
     bool chance(uint32_t percent) { return below(100) < percent; }
 
     const engine::MxuShape shape_;
     const PortStreamKind kind_;
+    const bool negative_;  ///< sums of one sign
     std::mt19937_64 random_;
     Phase phase_;
     PortEdge edge_;

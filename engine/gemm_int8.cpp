@@ -47,9 +47,11 @@ void GemmInt8::multiply(const int8_t* rows, uint32_t row_count, uint32_t row_str
                         int32_t* sums, uint64_t tile_id) {
     const Int8Product product{rows, row_count, row_stride, tile, k_len, cols, accumulate, sums};
 #if TANDEM_X86
+    const Packed wanted{tile_id, k_len, cols};
     // Packing the tile costs about as much as multiplying with a row.
-    if (row_count > 1 && kernel_ != GemmKernel::kPlain) {
-        const Packed wanted{tile_id, k_len, cols};
+    const bool again = tile_id != 0 && wanted == last_;
+    last_ = wanted;
+    if ((row_count > 1 || again) && kernel_ != GemmKernel::kPlain) {
         const bool same_tile = tile_id != 0 && wanted == packed_;
         packed_ = wanted;
         return kernel_ == GemmKernel::kAvx512Vnni ? multiply_vnni(product, same_tile, scratch_)

@@ -27,14 +27,15 @@ class GemmInt8 {
                   uint64_t tile_id = 0);
 
   private:
-    /// The tile that stands in the scratch memory.
+    /// A tile as it is packed in the scratch memory.
     struct Packed {
         uint64_t tile_id = 0;
         uint32_t k_len = 0, cols = 0;
         friend bool operator==(const Packed&, const Packed&) = default;
     };
 
-    Packed packed_;
+    Packed packed_;  ///< stands there
+    Packed last_;    ///< of the last product
     GemmKernel kernel_;
     Int8Scratch scratch_;
 };

@@ -16,9 +16,9 @@ using cosim::PortBench;
 using cosim::PortMismatch;
 using cosim::PortStream;
 
-/// What the stream of a seed is for: of 25 of them one is long, and one is about operands.
+/// What the stream of a seed is for: of 50 of them one is long, and one is about operands.
 cosim::PortStreamKind kind_of(uint64_t seed) {
-    const uint64_t number = seed % 25;
+    const uint64_t number = seed % 50;
     return number == 0   ? cosim::PortStreamKind::kLong
            : number == 1 ? cosim::PortStreamKind::kOperands
                          : cosim::PortStreamKind::kMixed;
@@ -31,25 +31,34 @@ uint64_t edges_of(uint64_t seed, const engine::MxuShape& shape) {
         case cosim::PortStreamKind::kOperands:
             return shape.dtype == arch::Dtype::kInt8 ? 66'500 : 10'000;
         case cosim::PortStreamKind::kMixed:
-            return 1'500;
+            return 2'500 + 4 * engine::commit_latency(shape);
     }
     return 0;
 }
 
-/// Up to the first wrong port. `edges`: what stood there; null: not wanted.
+/// What a stream contained; null: not wanted.
+struct Wanted {
+    cosim::PortCounters* counters = nullptr;
+    cosim::PortCoverage* coverage = nullptr;
+    std::vector<cosim::PortEdge>* edges = nullptr;
+};
+
+/// Up to the first wrong port.
 std::optional<PortMismatch> run(const run::LoadedArray& array, uint64_t seed,
-                                cosim::PortCounters* counters,
-                                std::vector<cosim::PortEdge>* edges) {
+                                const Wanted& wanted) {
     PortBench bench(array.shape, array.library, seed);
     cosim::PortTraffic traffic(array.shape, seed, kind_of(seed));
+    if (wanted.coverage != nullptr) wanted.coverage->restart();
     std::optional<PortMismatch> found;
     for (uint64_t edge = 0; edge < edges_of(seed, array.shape) && !found; ++edge) {
         const cosim::PortEdge& next = traffic.next(bench.model());
-        if (edges != nullptr) edges->push_back(next);
+        if (wanted.edges != nullptr) wanted.edges->push_back(next);
+        if (wanted.coverage != nullptr) wanted.coverage->before(bench.model());
         found = bench.step(next);
+        if (wanted.coverage != nullptr) wanted.coverage->sample(next, bench.shown());
         traffic.note(bench.shown());
     }
-    if (counters != nullptr) *counters += traffic.counters();
+    if (wanted.counters != nullptr) *wanted.counters += traffic.counters();
     return found;
 }
 
@@ -113,10 +122,11 @@ std::string text_of(const PortMismatch& found) {
 
 std::optional<PortFailure> verify_ports(const run::LoadedArray& array, uint64_t seed,
                                         const std::optional<std::string>& waves,
-                                        cosim::PortCounters& counters) {
-    if (!run(array, seed, &counters, nullptr)) return std::nullopt;
+                                        cosim::PortCounters& counters,
+                                        cosim::PortCoverage& coverage) {
+    if (!run(array, seed, {.counters = &counters, .coverage = &coverage})) return std::nullopt;
     PortStream stream{seed, {}};
-    const auto first = run(array, seed, nullptr, &stream.edges);
+    const auto first = run(array, seed, {.edges = &stream.edges});
     if (!first) throw std::logic_error("a stream at the ports that failed does not fail again");
     stream = cosim::shrink(stream, *first, array.shape, array.library);
     PortBench bench(array.shape, array.library, stream.initial);

@@ -10,6 +10,7 @@
 #include "base/stopwatch.h"
 #include "cosim/gtkw.h"
 #include "cosim/tandem_engine.h"
+#include "jobs/port_coverage_files.h"
 #include "jobs/port_verification.h"
 #include "jobs/progress.h"
 #include "run/paths.h"
@@ -156,7 +157,8 @@ Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a)
             done.divergence = diagnose(array, a, done.seed, *engine.divergence());
         } else if (a.inject.empty()) {
             done.seed = a.seed + i;
-            take(verify_ports(array, done.seed, a.waves, done.ports));
+            if (!done.coverage) done.coverage.emplace(array.shape);
+            take(verify_ports(array, done.seed, a.waves, done.ports, *done.coverage));
         }
         progress.update(i + 1, streams);
     }
@@ -197,6 +199,7 @@ json verification_report(const run::LoadedArray& array, const VerifyRequest& a,
                    {"edges", done.counters.edges},
                    {"counters", counters},
                    {"port_counters", ports},
+                   {"port_coverage", done.coverage ? coverage_json(*done.coverage) : json()},
                    {"seconds", done.seconds}};
     if (done.injected) report["injected"] = done.injected->to_string();
     if (done.divergence)

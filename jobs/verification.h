@@ -11,6 +11,7 @@
 
 #include "cosim/divergence.h"
 #include "cosim/injection.h"
+#include "cosim/port_coverage.h"
 #include "cosim/port_traffic.h"
 #include "cosim/random_stream.h"
 #include "run/arrays.h"
@@ -37,8 +38,9 @@ struct VerifyRequest {
 struct Verification {
     cosim::StreamCounters counters;
     cosim::PortCounters ports;
-    uint64_t rows_compared = 0;  ///< of accumulators
-    uint32_t streams = 0;        ///< that ran
+    std::optional<cosim::PortCoverage> coverage;  ///< of the ports; none: no stream ran there
+    uint64_t rows_compared = 0;                   ///< of accumulators
+    uint32_t streams = 0;                         ///< that ran
     double seconds = 0;
     std::optional<cosim::Injection> injected;
     std::optional<cosim::Divergence> divergence;

@@ -4,6 +4,7 @@
 
 #include "base/process.h"
 #include "base/terminal.h"
+#include "jobs/port_coverage_files.h"
 #include "jobs/verification.h"
 #include "run/report.h"
 #include "tools/chip_arguments.h"
@@ -19,7 +20,7 @@ struct VerifyArguments : ArrayArguments {
     uint32_t streams = 100;
     uint64_t seed = 0;
     ChipArguments chip;
-    std::string inject, json, replay;
+    std::string inject, json, replay, coverage;
 };
 
 std::string rerun(const VerifyArguments& a, uint64_t seed, const std::string& replay) {
@@ -62,8 +63,19 @@ void print(const Divergence& d, const jobs::Verification& done, const engine::Mx
     base::print("  again: {}\n", again);
 }
 
+void print(const cosim::PortCoverage& coverage, const std::string& file) {
+    const auto all = jobs::coverage_json(coverage);
+    base::print("coverage of the ports: {} of {} crosses in {} groups{}\n",
+                all.at("covered").get<size_t>(), all.at("bins").get<size_t>(),
+                all.at("groups").size(), file.empty() ? "" : ":");
+    if (file.empty()) return;
+    base::print("{}", jobs::coverage_text(coverage));
+    jobs::write_coverage(file, coverage);
+}
+
 int verify(const VerifyArguments& a) {
-    check_output_files({{"--json", a.json}}, {{"--rtl", a.choice.rtl}, {"--chip", a.chip.chip}});
+    check_output_files({{"--json", a.json}, {"--coverage", a.coverage}},
+                       {{"--rtl", a.choice.rtl}, {"--chip", a.chip.chip}});
     const run::LoadedArray array = !a.chip.named() ? run::load_array(a.shape(), a.choice)
                                                    : run::load_array(a.chip.load(), a.choice);
     const jobs::VerifyRequest request{
@@ -86,6 +98,7 @@ int verify(const VerifyArguments& a) {
             "cycle equal; {} edges at the ports, every port as the contract says\n",
             array.shape.rows, array.shape.cols, to_string(array.shape.dtype), a.streams, a.seed,
             a.seed + a.streams - 1, done.rows_compared, done.ports.edges);
+    if (done.coverage && !done.divergence) print(*done.coverage, a.coverage);
     if (!a.json.empty()) run::write_report(a.json, jobs::verification_report(array, request, done));
     if (done.divergence) return kMismatch;
     return kGood;
@@ -112,6 +125,9 @@ void add_verify_command(CLI::App& app, Action& action) {
     command->add_option("--replay", a->replay,
                         "in place of random streams one at the ports, from a file that a failure "
                         "has left");
+    command->add_option("--coverage", a->coverage,
+                        "print what the traffic at the ports has met and write it to this file: "
+                        "NAME.json, or NAME.info (lcov)");
     command->add_option("--json", a->json, "write the report to this file");
     command->callback([&action, a] { action = [a] { return verify(*a); }; });
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "cosim/port_coverage.h"
 #include "cosim/port_traffic.h"
 #include "testbench/rtl/mxu_traffic.h"
 #include "testbench/support/source_tree.h"
@@ -119,6 +120,35 @@ TEST(PortTraffic, DoesEverythingInSomeStreams) {
     EXPECT_GT(all.longest_idle, 500u);
     EXPECT_GT(all.longest_hold, 300u);
     EXPECT_GT(all.longest_run, (1u << 31) / (4 * 128 * 128)) << "int8: past 2^31";
+}
+
+/// As many streams as verify has by default.
+TEST(PortCoverage, IsCompleteAndNothingImpossibleHappens) {
+    for (const arch::Dtype dtype : {arch::Dtype::kInt8, arch::Dtype::kBf16}) {
+        const engine::MxuShape shape{.rows = 4, .cols = 3, .accumulator_rows = 64, .dtype = dtype};
+        cosim::PortCoverage coverage(shape);
+        std::vector<size_t> possible;
+        for (const auto& group : coverage.groups()) possible.push_back(group.size());
+        for (uint64_t seed = 0; seed < 100; ++seed) {
+            const Kind kind = seed % 50 == 0 ? Kind::kLong : Kind::kMixed;
+            cosim::PortModel model(shape);
+            cosim::PortTraffic traffic(shape, seed, kind);
+            coverage.restart();
+            for (unsigned n = 0; n < (kind == Kind::kMixed ? 2'500u : 140'000u); ++n) {
+                const cosim::PortEdge& edge = traffic.next(model);
+                coverage.before(model);
+                const auto shown = model.step(edge);
+                coverage.sample(edge, shown);
+                traffic.note(shown);
+            }
+        }
+        for (size_t i = 0; i < possible.size(); ++i) {
+            const auto& group = coverage.groups()[i];
+            EXPECT_EQ(group.size(), possible[i]) << group.name();
+            for (const auto& cross : group.crosses())
+                EXPECT_GT(cross.hits, 0u) << group.name() << ": " << cross.name;
+        }
+    }
 }
 
 TEST(PortTraffic, MeetsEveryPairOfInt8InEveryPe) {
