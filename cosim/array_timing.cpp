@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <map>
 #include <optional>
 
 #include "base/error.h"
@@ -17,25 +15,31 @@ namespace {
 using base::YamlSection;
 using engine::Cycle;
 
-constexpr int64_t kLimit = 1'000'000;
+/// The form of declarations before there were formulas: factors by name.
+std::string factors(const YamlSection& top, const std::string& key) {
+    constexpr int64_t kLimit = 1'000'000;
+    const std::vector<std::pair<std::string, std::string>> terms = {
+        {"constant", "1"},
+        {"per_row", "rows"},
+        {"per_col", "cols"},
+        {"per_log2_row", "log2ceil(rows)"},
+        {"per_log2_col", "log2ceil(cols)"}};
+    std::vector<std::string> names, texts{"0"};
+    for (const auto& [name, term] : terms) names.push_back(name);
+    const YamlSection section = top.section(key, names);
+    for (const auto& [name, term] : terms)
+        if (section.has(name))
+            texts.push_back(fmt::format("{} * {}", section.integer(name, -kLimit, kLimit), term));
+    return fmt::format("{}", fmt::join(texts, " + "));
+}
 
-int64_t ceil_log2(uint32_t value) { return std::bit_width(value - 1); }
-
-LatencyFormula read_formula(const YamlSection& top, const std::string& key) {
-    LatencyFormula formula;
-    if (!top.is_mapping(key)) {
-        formula.constant = top.integer(key, 1, kLimit);
-        return formula;
-    }
-    const std::map<std::string, int64_t*> terms = {{"constant", &formula.constant},
-                                                   {"per_row", &formula.per_row},
-                                                   {"per_col", &formula.per_col},
-                                                   {"per_log2_row", &formula.per_log2_row},
-                                                   {"per_log2_col", &formula.per_log2_col}};
-    const YamlSection section =
-        top.section(key, {"constant", "per_row", "per_col", "per_log2_row", "per_log2_col"});
-    for (const auto& [name, value] : terms)
-        if (section.has(name)) *value = section.integer(name, -kLimit, kLimit);
+SizeFormula read_formula(const YamlSection& top, const std::string& key) {
+    SizeFormula formula(top.is_mapping(key) ? factors(top, key) : top.text(key));
+    if (const auto mistake = formula.mistake())
+        top.fail(key,
+                 fmt::format("{} at column {} of \"{}\"", mistake->expected, mistake->column,
+                             formula.text().substr(0, SizeFormula::kLongest)),
+                 mistake->found);
     return formula;
 }
 
@@ -113,11 +117,6 @@ class Probe {
 
 }  // namespace
 
-int64_t LatencyFormula::value(uint32_t rows, uint32_t cols) const {
-    return constant + per_row * rows + per_col * cols + per_log2_row * ceil_log2(rows) +
-           per_log2_col * ceil_log2(cols);
-}
-
 engine::MxuTiming ArrayDeclaration::timing(const engine::MxuShape& shape) const {
     if (std::find(dtypes.begin(), dtypes.end(), shape.dtype) == dtypes.end()) {
         std::vector<std::string_view> names;
@@ -125,11 +124,15 @@ engine::MxuTiming ArrayDeclaration::timing(const engine::MxuShape& shape) const 
         throw UserError(file, "dtypes", fmt::format("{}", fmt::join(names, ", ")),
                         fmt::format("an array of {} asked for", arch::to_string(shape.dtype)));
     }
-    const int64_t latency = commit_latency.value(shape.rows, shape.cols);
-    if (latency < 1)
-        throw UserError(file, "commit_latency", "at least 1",
-                        fmt::format("{} at {} x {}", latency, shape.rows, shape.cols));
-    return {static_cast<Cycle>(latency), weight_interval, weight_latency};
+    const auto edges = [&](const char* key, const SizeFormula& formula) {
+        const auto value = formula.value(shape);
+        if (value && *value >= 1 && *value <= kMostEdges) return static_cast<Cycle>(*value);
+        throw UserError(file, key, fmt::format("a number from 1 to {}", kMostEdges),
+                        fmt::format("{} for {} at {} x {}", value ? std::to_string(*value) : "none",
+                                    formula.text(), shape.rows, shape.cols));
+    };
+    return {edges("commit_latency", commit_latency), edges("weight_interval", weight_interval),
+            edges("weight_latency", weight_latency)};
 }
 
 ArrayDeclaration read_declaration(const std::filesystem::path& file) {
@@ -141,9 +144,8 @@ ArrayDeclaration read_declaration(const std::filesystem::path& file) {
     declaration.name = top.text("name");
     declaration.commit_latency = read_formula(top, "commit_latency");
     if (top.has("weight_interval"))
-        declaration.weight_interval = static_cast<Cycle>(top.integer("weight_interval", 1, 65536));
-    if (top.has("weight_latency"))
-        declaration.weight_latency = static_cast<Cycle>(top.integer("weight_latency", 1, 65536));
+        declaration.weight_interval = read_formula(top, "weight_interval");
+    if (top.has("weight_latency")) declaration.weight_latency = read_formula(top, "weight_latency");
     declaration.dtypes = read_dtypes(top);
     return declaration;
 }

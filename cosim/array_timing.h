@@ -11,25 +11,22 @@
 
 #include "arch/dtype.h"
 #include "cosim/array_library.h"
+#include "cosim/size_formula.h"
 #include "engine/mxu_engine.h"
 
 namespace tandem::cosim {
 
-/// constant + per_row * rows + per_col * cols + per_log2_row * ceil(log2(rows)) + ...
-struct LatencyFormula {
-    int64_t constant = 0, per_row = 0, per_col = 0, per_log2_row = 0, per_log2_col = 0;
-    int64_t value(uint32_t rows, uint32_t cols) const;
-};
-
 struct ArrayDeclaration {
     std::string file;
     std::string name;
-    LatencyFormula commit_latency;
-    engine::Cycle weight_interval = 1, weight_latency = 1;
+    SizeFormula commit_latency, weight_interval, weight_latency;  ///< edges
     std::vector<arch::Dtype> dtypes;
 
-    /// Throws UserError when the array is not made for this type, or a latency is not positive.
+    /// Throws UserError when the array is not made for this type, or a latency is not a number from
+    /// 1 to kMostEdges.
     engine::MxuTiming timing(const engine::MxuShape& shape) const;
+
+    static constexpr int64_t kMostEdges = 65536;  ///< of a latency
 };
 
 /// Throws UserError naming file, key, what was expected and what was found.

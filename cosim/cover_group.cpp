@@ -41,8 +41,7 @@ std::vector<CoverCross> CoverGroup::crosses() const {
         CoverCross cross{"", hits_[i]};
         const Bins bins = bins_at(i);
         for (size_t p = 0; p < points_.size(); ++p)
-            cross.name +=
-                (p == 0 ? "" : ", ") + points_[p].name + " " + points_[p].bins[bins[p]];
+            cross.name += (p == 0 ? "" : ", ") + points_[p].name + " " + points_[p].bins[bins[p]];
         all.push_back(std::move(cross));
     }
     return all;

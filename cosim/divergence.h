@@ -34,6 +34,10 @@ struct Divergence {
     std::string wave;  ///< FST of the window, empty when it could not be made
     engine::Cycle wave_from = 0, wave_to = 0;
     std::string note;  ///< why something above is missing
+    /// Kinds "cycle" and "order", and ports of commits: what is late, early, elsewhere or missing;
+    /// empty: nothing of that.
+    std::string difference;
+    std::string hint;  ///< the mistake that explains what was seen (cosim/hint.h); empty: none does
 };
 
 /// For people: a number, or the bits and the number of an fp32.

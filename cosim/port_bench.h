@@ -45,6 +45,8 @@ class PortBench {
     std::optional<PortMismatch> step(const PortEdge& edge);
     const PortModel& model() const { return model_; }
     const PortsShown& shown() const { return shown_; }
+    /// As the array left them at the last edge.
+    const TandemArrayPorts& ports() const { return ports_; }
 
     /// Looks into Tandem's own array as well, from now on; before the first edge.
     void look_inside();

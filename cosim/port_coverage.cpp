@@ -119,7 +119,8 @@ void PortCoverage::build_groups() {
           flag("rows in flight"),
           flag("result waits")},
          [=](const Bins& b) { return tile_can(b[1]); }},
-        {"in_reset", {flag("beat"), {"row", {"none", "plain", "swap"}}, flag("read"), flag("take")}},
+        {"in_reset",
+         {flag("beat"), {"row", {"none", "plain", "swap"}}, flag("read"), flag("take")}},
         {"after_reset", {flag("beat"), {"row", {"none", "plain", "swap refused"}}, flag("read")}},
         {"address",
          {{"accumulator row", {"first", "between", "last"}},
@@ -136,10 +137,11 @@ void PortCoverage::build_groups() {
         groups_.push_back(
             {"sum", {{"commit", {"replaces", "adds", "wraps above", "wraps below"}}}});
     else
-        groups_.push_back({"sum",
-                           {{"commit", {"replaces", "adds"}}, {"sum", kFloatClasses}},
-                           // One product added to +0 is never -0.
-                           [=](const Bins& b) { return b[1] != 2 && (!one_row || b[0] + b[1] != 1); }});
+        groups_.push_back(
+            {"sum",
+             {{"commit", {"replaces", "adds"}}, {"sum", kFloatClasses}},
+             // One product added to +0 is never -0.
+             [=](const Bins& b) { return b[1] != 2 && (!one_row || b[0] + b[1] != 1); }});
 }
 
 void PortCoverage::restart() {
@@ -168,8 +170,8 @@ void PortCoverage::sample(const PortEdge& edge, const PortsShown& shown) {
     if (edge.reset) return sample_reset(edge);
     first_edge_ = reset_edges_ != 0;
     if (first_edge_) {
-        groups_[kReset].sample({bin_of(reset_edges_, {2, 3}), reset_state_[0], reset_state_[1],
-                                reset_state_[2]});
+        groups_[kReset].sample(
+            {bin_of(reset_edges_, {2, 3}), reset_state_[0], reset_state_[1], reset_state_[2]});
         groups_[kAfterReset].sample(
             {edge.weight, edge.activation ? 1u + edge.swap : 0u, edge.read});
         reset_edges_ = 0;
@@ -183,8 +185,8 @@ void PortCoverage::sample(const PortEdge& edge, const PortsShown& shown) {
     beat_waited_ = beat == kRefused;
     swap_waited_ = row == kRefused;
     read_waited_ = read == kRefused;
-    groups_[kTogether].sample({beat == kAccepted, row == kAccepted, read == kAccepted,
-                               shown.commit, result_waits_ && edge.take});
+    groups_[kTogether].sample({beat == kAccepted, row == kAccepted, read == kAccepted, shown.commit,
+                               result_waits_ && edge.take});
     groups_[kBeat].sample({tile_state_, beat,
                            row == kAccepted  ? 1u + edge.swap
                            : row == kRefused ? 3u
@@ -226,9 +228,10 @@ void PortCoverage::sample_rows(const PortEdge& edge, Answer row) {
     swap_early_ = swap_early_ || (row == kRefused && tile_state_ != kComplete);
     if (row != kAccepted) return end_run();
     if (edge.swap) {
-        groups_[kTile].sample({tile_gaps_, tile_age_ + 1 == timing_.weight_latency ? 0u
-                                           : tile_age_ < 16                        ? 1u
-                                                                                   : 2u,
+        groups_[kTile].sample({tile_gaps_,
+                               tile_age_ + 1 == timing_.weight_latency ? 0u
+                               : tile_age_ < 16                        ? 1u
+                                                                       : 2u,
                                swap_early_, in_flight_});
         weight_ = shadow_;
         swap_early_ = false;
@@ -252,9 +255,10 @@ void PortCoverage::sample_reads(const PortEdge& edge, const PortsShown& shown, A
     groups_[kRead].sample({!result_waits_ ? 0u
                            : edge.take    ? 1u
                                           : 2u,
-                           read, same           ? 2u
-                                 : shown.commit ? 1u
-                                                : 0u});
+                           read,
+                           same           ? 2u
+                           : shown.commit ? 1u
+                                          : 0u});
     if (result_waits_) {
         ++hold_;
         hold_writes_ += same;
@@ -265,13 +269,15 @@ void PortCoverage::sample_reads(const PortEdge& edge, const PortsShown& shown, A
     hold_ = hold_writes_ = 0;
     result_address_ = edge.read_address;
     groups_[kAddress].sample(
-        {address_bin(edge.read_address), 1, last_read_.value_or(edge.read_address) == edge.read_address ? 0u : 1u});
+        {address_bin(edge.read_address), 1,
+         last_read_.value_or(edge.read_address) == edge.read_address ? 0u : 1u});
     last_read_ = edge.read_address;
 }
 
 void PortCoverage::sample_commit(const PortsShown& shown) {
     const uint32_t address = shown.commit_address;
-    groups_[kAddress].sample({address_bin(address), 0, last_commit_.value_or(address) == address ? 0u : 1u});
+    groups_[kAddress].sample(
+        {address_bin(address), 0, last_commit_.value_or(address) == address ? 0u : 1u});
     last_commit_ = address;
     const bool accumulate = flights_.front().accumulate;
     flights_.pop_front();

@@ -2,17 +2,14 @@
 #include "cosim/port_model.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
-
-#include "arch/bf16.h"
-#include "arch/numerics.h"
 
 namespace tandem::cosim {
 
 PortModel::PortModel(engine::MxuShape shape)
     : shape_(std::move(shape)),
       timing_(engine::timing(shape_)),
+      arithmetic_(shape_),
       shadow_(shape_.tile_bytes()),
       accumulators_(shape_.accumulator_rows) {}
 
@@ -64,21 +61,12 @@ void PortModel::commit(PortsShown& shown) {
     flights_.pop_front();
     PortRow& row = accumulators_[flight.address];
     if (flight.accumulate)
-        add(row, flight.sums);
+        arithmetic_.add(row, flight.sums);
     else
         row = std::move(flight.sums);
     shown.commit = true;
     shown.commit_address = flight.address;
     shown.commit_row = row;
-}
-
-void PortModel::add(PortRow& row, const PortRow& sums) const {
-    if (row.empty() || sums.empty()) return row.clear();
-    for (size_t c = 0; c < row.size(); ++c)
-        row[c] = shape_.dtype == arch::Dtype::kBf16
-                     ? std::bit_cast<int32_t>(bf16::sum(std::bit_cast<uint32_t>(row[c]),
-                                                        std::bit_cast<uint32_t>(sums[c])))
-                     : numerics::wrap_add(row[c], sums[c]);
 }
 
 void PortModel::accept_row(const PortEdge& edge) {
@@ -88,22 +76,8 @@ void PortModel::accept_row(const PortEdge& edge) {
         beat_ready_ = std::max(beat_ready_, edge_ + 1);
         ++tile_;
     }
-    flights_.push_back(
-        {edge_ + timing_.commit_latency, edge.address, edge.accumulate, sums_of(edge.activations)});
-}
-
-PortRow PortModel::sums_of(const std::vector<std::byte>& activations) {
-    if (weights_.empty()) return {};
-    PortRow sums(shape_.cols);
-    if (shape_.dtype == arch::Dtype::kInt8)
-        gemm_int8_.multiply(reinterpret_cast<const int8_t*>(activations.data()), 1, shape_.rows,
-                            reinterpret_cast<const int8_t*>(weights_.data()), shape_.rows,
-                            shape_.cols, false, sums.data(), tile_);
-    else
-        gemm_bf16_.multiply(reinterpret_cast<const uint16_t*>(activations.data()), 1, shape_.rows,
-                            reinterpret_cast<const uint16_t*>(weights_.data()), shape_.rows,
-                            shape_.rows, shape_.cols, false, sums.data(), shape_.sum4, tile_);
-    return sums;
+    flights_.push_back({edge_ + timing_.commit_latency, edge.address, edge.accumulate,
+                        arithmetic_.sums(edge.activations, weights_, tile_)});
 }
 
 bool PortModel::readable(uint32_t address) const {

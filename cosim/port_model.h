@@ -10,15 +10,11 @@
 #include <optional>
 #include <vector>
 
+#include "cosim/array_arithmetic.h"
 #include "cosim/port_edge.h"
-#include "engine/gemm_bf16.h"
-#include "engine/gemm_int8.h"
 #include "engine/mxu_engine.h"
 
 namespace tandem::cosim {
-
-/// An accumulator row, or a result; empty: undefined.
-using PortRow = std::vector<int32_t>;
 
 /// What one edge shows.
 struct PortsShown {
@@ -52,15 +48,12 @@ class PortModel {
     };
 
     void reset();
-    PortRow sums_of(const std::vector<std::byte>& activations);
-    void add(PortRow& row, const PortRow& sums) const;
     void commit(PortsShown& shown);
     void accept_row(const PortEdge& edge);
 
     const engine::MxuShape shape_;
     const engine::MxuTiming timing_;
-    engine::GemmInt8 gemm_int8_;
-    engine::GemmBf16 gemm_bf16_;
+    ArrayArithmetic arithmetic_;
     uint64_t edge_ = 0;
     uint64_t beat_ready_ = 0, swap_ready_ = 0;  ///< first edges at which they may be accepted
     uint32_t beats_ = 0;                        ///< in the shadow plane

@@ -39,6 +39,7 @@ void TandemEngine::reset(Cycle cycle) {
     tlm_.reset(cycle);
     rtl_.reset(cycle);
     if (oracle_ != nullptr) new_oracles();
+    if (witness_ != nullptr) witness_->reset();
 }
 
 void TandemEngine::push_weights(const engine::WeightTile& tile) {
@@ -68,6 +69,7 @@ std::optional<MxuEvent> TandemEngine::advance(Cycle until) {
         if (units_ != nullptr && units_->pending()) rtl_.step();
         checkpoint_.answer("none");
     }
+    if (mode_ == Mode::kExplain && (failed || rtl_.edge() > divergence_edge_)) answer_hint();
     if (mode_ == Mode::kRecord && (failed || rtl_.edge() > divergence_edge_)) finish_record();
     if (mode_ == Mode::kCompare && !divergence_) compare_event(event, until);
     if (!divergence_) return event;

@@ -4,9 +4,9 @@
 //
 // For that moment a frozen copy of the simulation (Checkpoint) is kept from a time when the array
 // was quiet and its weight planes were proven right. Revived, it repeats the run up to the
-// difference twice: once comparing every PE register after every edge, which names the PE and the
-// edge, and once recording the waveform of the window around it. A run without difference pays for
-// neither.
+// difference three times: once comparing every PE register after every edge, which names the PE and
+// the edge, once for the mistake that explains it, and once recording the waveform of the window
+// around it. A run without difference pays for none of them.
 #pragma once
 
 #include <chrono>
@@ -21,6 +21,7 @@
 #include "cosim/pe_probes.h"
 #include "cosim/rtl_mxu_engine.h"
 #include "cosim/unit_oracle.h"
+#include "cosim/witness.h"
 #include "engine/tlm_mxu_engine.h"
 
 namespace tandem::cosim {
@@ -57,7 +58,7 @@ class TandemEngine final : public engine::MxuEngine, private ArrayListener {
     const std::optional<Divergence>& divergence() const { return divergence_; }
 
   private:
-    enum class Mode { kCompare, kDiagnose, kRecord };
+    enum class Mode { kCompare, kDiagnose, kExplain, kRecord };
 
     // What the RTL does, as it happens.
     void on_weight_row(Cycle edge, uint32_t row, const std::byte* data) override;
@@ -85,6 +86,8 @@ class TandemEngine final : public engine::MxuEngine, private ArrayListener {
     void answer_first_wrong(Cycle edge, const std::optional<PeMismatch>& pe);
     void take_answer(const std::string& answer);
     void finish_record();
+    void answer_hint();
+    void ask_for_hint(Cycle edge);
     void diagnose_and_record();
     void add_pe_probes();
 
@@ -108,6 +111,7 @@ class TandemEngine final : public engine::MxuEngine, private ArrayListener {
     PeTable pes_{};
     Mode mode_ = Mode::kCompare;
     std::unique_ptr<PeOracle> oracle_;
+    std::unique_ptr<Witness> witness_;                        ///< of a life that explains
     std::unique_ptr<UnitOracle> units_;                       ///< diagnosis of Tandem's own arrays
     std::optional<UnitMismatch> wrong_before_, wrong_after_;  ///< the edge that was just stepped
     Cycle last_edge_ = 0;                                     ///< of this life

@@ -10,6 +10,7 @@
 
 #include "base/output_file.h"
 #include "cosim/gtkw.h"
+#include "cosim/hint.h"
 #include "cosim/tandem_engine.h"
 
 namespace tandem::cosim {
@@ -66,11 +67,19 @@ const PeTable& TandemEngine::pes() {
     return pes_;
 }
 
-/// In a revived copy: "diagnose LAST_EDGE" or "record FROM DIVERGENCE LAST PE_ROW PE_COL".
+/// In a revived copy: "diagnose LAST_EDGE", "explain DIVERGENCE" or "record FROM DIVERGENCE LAST
+/// PE_ROW PE_COL".
 void TandemEngine::begin_life(const std::string& command) {
     std::istringstream in(command);
     std::string verb;
     in >> verb;
+    if (verb == "explain") {
+        mode_ = Mode::kExplain;
+        in >> divergence_edge_;
+        witness_ = std::make_unique<Witness>(shape(), rtl_.active_tile(), rtl_.shadow_tile());
+        rtl_.follow_every_edge();
+        return rtl_.forget_wave();
+    }
     oracle_ = std::make_unique<PeOracle>(shape(), rtl_.active_tile(), rtl_.shadow_tile());
     rtl_.follow_every_edge();
     rtl_.forget_wave();
@@ -97,6 +106,7 @@ void TandemEngine::new_oracles() {
 }
 
 void TandemEngine::on_step(Cycle edge, const TandemArrayPorts& ports) {
+    if (witness_ != nullptr) witness_->step(edge - rtl_.origin(), ports);
     if (units_ == nullptr) return;
     wrong_before_ = units_->before(edge, ports);
     wrong_after_ = units_->after(edge, ports);
@@ -131,6 +141,8 @@ void TandemEngine::before_edge(Cycle edge) {
 }
 
 void TandemEngine::after_edge(Cycle edge, const TandemArrayPorts&) {
+    if (mode_ == Mode::kExplain && edge >= divergence_edge_) rtl_.interrupt();
+    if (oracle_ == nullptr) return;
     const auto wrong = oracle_->check(edge, pes());
     if (mode_ == Mode::kDiagnose)
         answer_first_wrong(edge, wrong);
@@ -149,12 +161,33 @@ void TandemEngine::finish_record() {
     checkpoint_.answer(recorded ? "recorded" : "no wave");
 }
 
+/// Rows behind the difference tell more of it.
+void TandemEngine::answer_hint() {
+    const Cycle last = rtl_.edge() + 100 + 2 * commit_latency_;
+    while (rtl_.edge() < last && !rtl_.assertion_failed()) rtl_.step();
+    std::string hint = hint_of_rows(*witness_);
+    if (hint.empty()) hint = hint_of_reads(*witness_);
+    checkpoint_.answer("explained\n" + difference_of_times(*witness_, commit_latency_) + '\n' +
+                       hint + '\n');
+}
+
+void TandemEngine::ask_for_hint(Cycle edge) {
+    if (divergence_->what == "assertion") return;
+    const auto answer = checkpoint_.revive(fmt::format("explain {}", edge));
+    std::istringstream in(answer.value_or(""));
+    std::string verb;
+    std::getline(in, verb);
+    std::getline(in, divergence_->difference);
+    std::getline(in, divergence_->hint);
+}
+
 void TandemEngine::diagnose_and_record() {
     Divergence& divergence = *divergence_;
     if (!checkpoint_.taken()) return;
     // Replays know time only by the RTL's edges.
     const Cycle edge = rtl_.edge() - 1;
     take_answer(checkpoint_.revive(fmt::format("diagnose {}", edge)).value_or(""));
+    ask_for_hint(edge);
     if (options_.wave_path.empty()) return;
     const Cycle first = divergence.pe    ? divergence.pe->cycle
                         : divergence.net ? divergence.net->cycle

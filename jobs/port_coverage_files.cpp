@@ -32,8 +32,8 @@ json coverage_json(const cosim::PortCoverage& coverage) {
 std::string coverage_text(const cosim::PortCoverage& coverage) {
     std::string text;
     for (const cosim::CoverGroup& group : coverage.groups()) {
-        text += fmt::format("  {:<12} {:>3} of {:>3}\n", group.name(), group.covered(),
-                            group.size());
+        text +=
+            fmt::format("  {:<12} {:>3} of {:>3}\n", group.name(), group.covered(), group.size());
         for (const cosim::CoverCross& cross : group.crosses())
             if (cross.hits == 0) text += fmt::format("    not seen: {}\n", cross.name);
     }
@@ -57,9 +57,9 @@ void write_coverage(const std::filesystem::path& file, const cosim::PortCoverage
             covered += cross.hits != 0;
         }
     base::write_file(bins, lines);
-    base::write_file(file, fmt::format("TN:tandem_verify\nSF:{}\n{}LF:{}\nLH:{}\nend_of_record\n",
-                                       std::filesystem::absolute(bins).string(), counts, line,
-                                       covered));
+    base::write_file(file,
+                     fmt::format("TN:tandem_verify\nSF:{}\n{}LF:{}\nLH:{}\nend_of_record\n",
+                                 std::filesystem::absolute(bins).string(), counts, line, covered));
 }
 
 }  // namespace tandem::jobs

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "jobs/port_hint.h"
 
 namespace tandem::jobs {
 
@@ -113,6 +114,17 @@ Divergence look_into(const run::LoadedArray& array, const PortStream& stream,
     return divergence;
 }
 
+/// With the stream of a seed as it was, for more rows tell more; it goes on past the wrong port.
+void explain_stream(const run::LoadedArray& array, uint64_t seed, const PortMismatch& found,
+                    Divergence& divergence) {
+    cosim::PortTraffic traffic(array.shape, seed, kind_of(seed));
+    const auto next = [&](const PortBench& bench) {
+        if (bench.model().edge() != 0) traffic.note(bench.shown());
+        return traffic.next(bench.model());
+    };
+    explain_port(array, seed, next, found, divergence);
+}
+
 std::string text_of(const PortMismatch& found) {
     return fmt::format("{} at edge {}: expected {}, found {}", found.signal, found.edge,
                        found.expected, found.actual);
@@ -138,6 +150,7 @@ std::optional<PortFailure> verify_ports(const run::LoadedArray& array, uint64_t 
             .string();
     };
     PortFailure failure{look_into(array, stream, *found, waves ? place(".fst") : ""), ""};
+    explain_stream(array, seed, *first, failure.divergence);
     note(failure.divergence,
          fmt::format("made small: {} edges instead of {}", stream.edges.size(), first->edge + 1));
     if (!waves) return failure;
@@ -159,7 +172,12 @@ std::optional<PortFailure> replay_ports(const run::LoadedArray& array,
     if (!found) return std::nullopt;
     const std::string wave =
         waves ? (std::filesystem::path(*waves) / file.stem()).string() + ".fst" : "";
-    return PortFailure{look_into(array, stream, *found, wave), file.string()};
+    PortFailure failure{look_into(array, stream, *found, wave), file.string()};
+    const auto next = [&, at = size_t{0}](const PortBench&) mutable {
+        return at < stream.edges.size() ? stream.edges[at++] : cosim::idle_edge(array.shape);
+    };
+    explain_port(array, stream.initial, next, *found, failure.divergence);
+    return failure;
 }
 
 }  // namespace tandem::jobs

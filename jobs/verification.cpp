@@ -114,6 +114,8 @@ json divergence_json(const Divergence& d, const Verification& done, const engine
     out["unit"] = d.unit.empty() ? json() : json(d.unit);
     out["signal"] = d.signal.empty() ? json() : json(d.signal);
     out["port"] = d.port.empty() ? json() : json(d.port);
+    out["difference"] = d.difference.empty() ? json() : json(d.difference);
+    out["hint"] = d.hint.empty() ? json() : json(d.hint);
     for (const char* key :
          {"pe_row", "pe_col", "pe_register", "pe_cycle", "pe_expected", "pe_actual"})
         out[key] = nullptr;

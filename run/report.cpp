@@ -131,7 +131,9 @@ json divergence_json(const RunResult& result, const RunReport& run) {
         {"rerun", run.rerun},
         {"wave", found.what.wave},
         {"gtkw", found.gtkw},
-        {"note", found.what.note}};
+        {"note", found.what.note},
+        {"difference", optional_text(found.what.difference)},
+        {"hint", optional_text(found.what.hint)}};
     add_pe(out, found);
     if (!found.what.wave.empty())
         out["wave_window"] = {{"from_cycle", found.what.wave_from},

@@ -115,6 +115,8 @@ void print_divergence(const RunResult& result, const RunReport& run) {
          fmt::format("expected {}, RTL has {}", found.what.expected, found.what.actual));
     line("cycle", fmt::format("model {}, RTL {}", found.what.cycle_tlm, found.what.cycle_rtl));
     print_first_wrong(result, d);
+    if (!found.what.difference.empty()) line("difference", found.what.difference);
+    if (!found.what.hint.empty()) line("hint", found.what.hint);
     if (!found.what.note.empty()) line("note", found.what.note);
     line("again", run.rerun);
     if (found.what.wave.empty()) return;

@@ -55,6 +55,8 @@ void print(const Divergence& d, const jobs::Verification& done, const engine::Mx
         base::print("  first wrong: {}\n", cosim::net_text(*d.net));
     else if (!d.unit.empty())
         base::print("  first wrong: unit {}\n", d.unit);
+    if (!d.difference.empty()) base::print("  difference: {}\n", d.difference);
+    if (!d.hint.empty()) base::print("  hint: {}\n", d.hint);
     if (!d.note.empty()) base::print("  note: {}\n", d.note);
     if (!d.wave.empty()) {
         base::print("  wave: {} (cycles {} to {})\n", d.wave, d.wave_from, d.wave_to);

@@ -235,6 +235,23 @@ TEST_F(BuilderTest, DeclaredLatenciesAreFormulas) {
     EXPECT_EQ(declaration.timing({1, 1, 16}).commit_latency, 3u + 2 + 1);
 }
 
+TEST_F(BuilderTest, FormulasDivide) {
+    const fs::path file = folder_ / "array.yaml";
+    const auto latency = [&](const std::string& formula, const engine::MxuShape& shape) {
+        write_text(file, "name: x\ncommit_latency: " + formula + "\ndtypes: [int8]\n");
+        return cosim::read_declaration(file).timing(shape).commit_latency;
+    };
+    EXPECT_EQ(latency("7", {5, 9, 16}), 7u);
+    EXPECT_EQ(latency("ceil(rows / 4) + cols + 1", {5, 9, 16}), 12u);
+    EXPECT_EQ(latency("ceil(rows / 4) + cols + 1", {8, 9, 16}), 12u);
+    EXPECT_EQ(latency("floor(rows/4)*2 + log2ceil(cols)", {7, 9, 16}), 2u + 4);
+    EXPECT_EQ(latency("max(rows, cols) - min(2, rows) - -1", {5, 9, 16}), 8u);
+    EXPECT_EQ(latency("floor((cols - 20) / 4) + ceil((cols - 20) / 4) + 20", {5, 9, 16}), 15u);
+    engine::MxuShape banded{.rows = 7, .cols = 10, .accumulator_rows = 16, .pipeline = 3};
+    const auto own = engine::commit_latency(banded);
+    EXPECT_EQ(latency("ceil(rows / pipeline) + ceil(cols / pipeline) + 1", banded), own);
+}
+
 TEST_F(BuilderTest, ADeclarationWithAMistake) {
     const fs::path file = folder_ / "array.yaml";
     const std::string good = "name: x\ncommit_latency: 3\ndtypes: [int8]\n";
@@ -247,16 +264,28 @@ TEST_F(BuilderTest, ADeclarationWithAMistake) {
     };
     mistake("name: x\n", "", {"array.yaml", "name", "nothing"});
     mistake("commit_latency: 3", "commit_latency: soon",
-            {"array.yaml", "commit_latency (line 2)", "whole number", "soon"});
+            {"array.yaml", "commit_latency (line 2)", "rows, cols", "column 1", "soon"});
+    mistake(
+        "commit_latency: 3", "commit_latency: ceil(rows, 2)",
+        {"commit_latency (line 2)", "expected / at column 10 of \"ceil(rows, 2)\"", "found \",\""});
+    mistake("commit_latency: 3", "commit_latency: 2 rows",
+            {"+, -, * or the end at column 3", "rows"});
+    mistake("commit_latency: 3", "commit_latency: ceil(4 / (rows - 2))",
+            {"commit_latency", "a number from 1", "none for ceil(4 / (rows - 2)) at 2 x 2"});
+    mistake("commit_latency: 3", "commit_latency: 999999999 * 999999999", {"none for 999999999"});
+    mistake("commit_latency: 3", "commit_latency: " + std::string(30, '(') + "1",
+            {"column 21", "at most 20"});
+    mistake("commit_latency: 3", "commit_latency: rows - cols", {"a number from 1", "0 for rows"});
+    mistake("commit_latency: 3", "commit_latency: " + std::string(201, '1'), {"200 characters"});
     mistake("commit_latency: 3", "commit_latency: {per_pe: 1}",
             {"commit_latency.per_pe (line 2)", "per_row", "unknown key"});
     mistake("commit_latency: 3", "commit_latency: {constant: -3}",
-            {"commit_latency", "at least 1"});
+            {"commit_latency", "a number from 1 to 65536", "-3"});
     mistake("dtypes: [int8]", "dtypes: [int9]", {"dtypes (line 3)", "int8 or bf16", "int9"});
     mistake("dtypes: [int8]", "dtypes: int8", {"dtypes", "a list"});
     mistake("dtypes: [int8]", "dtypes: [bf16]", {"dtypes", "bf16", "int8"});
     mistake("dtypes: [int8]", "dtypes: [int8]\nweight_interval: 0",
-            {"weight_interval (line 4)", "from 1"});
+            {"weight_interval", "from 1", "0"});
     mistake("dtypes: [int8]", "dtypes: [int8", {"array.yaml", "YAML"});
     expect_texts(message_of([&] { cosim::read_declaration(folder_ / "none.yaml"); }),
                  {"none.yaml"});

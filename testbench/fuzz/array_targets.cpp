@@ -81,16 +81,43 @@ Target declaration_target() {
     return {.name = "declaration",
             .extension = ".yaml",
             .text = true,
-            .words = {"name: ", "commit_latency: ", "weight_interval: ", "weight_latency: ",
-                      "dtypes: ", "[int8, bf16]", "constant: ", "per_row: ", "per_col: ",
-                      "per_log2_row: ", "per_log2_col: ", "1000000", "-1000000", "&a ", "*a"},
+            .words = {"name: ",
+                      "commit_latency: ",
+                      "weight_interval: ",
+                      "weight_latency: ",
+                      "dtypes: ",
+                      "[int8, bf16]",
+                      "constant: ",
+                      "per_row: ",
+                      "per_col: ",
+                      "per_log2_row: ",
+                      "per_log2_col: ",
+                      "ceil(",
+                      "floor(",
+                      "log2ceil(",
+                      "max(",
+                      "min(",
+                      "rows",
+                      "cols",
+                      "pipeline",
+                      " / ",
+                      " * ",
+                      " - ",
+                      ")",
+                      "1000000",
+                      "-1000000",
+                      "&a ",
+                      "*a"},
             .seeds =
                 [] {
                     return texts(
                         {"name: other\ncommit_latency: {constant: 2, per_row: 1, per_col: "
                          "1, per_log2_row: -1}\nweight_interval: 2\nweight_latency: "
                          "3\ndtypes: [int8, bf16]\n",
-                         "name: x\ncommit_latency: 7\ndtypes: [int8]\n"});
+                         "name: x\ncommit_latency: 7\ndtypes: [int8]\n",
+                         "name: y\ncommit_latency: ceil(rows / pipeline) + max(cols, -(-3)) * "
+                         "log2ceil(rows) - floor(cols / 2)\nweight_interval: min(rows, "
+                         "2)\ndtypes: [bf16]\n"});
                 },
             .run =
                 [](const Bytes& bytes) {

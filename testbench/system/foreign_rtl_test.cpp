@@ -48,7 +48,7 @@ TEST_F(ForeignRtlTest, ANetworkRunsOnIt) {
 
 TEST_F(ForeignRtlTest, ALatencyThatIsNotTrue) {
     copy_tree();
-    change("tree_mxu.yaml", "constant: 2", "constant: 3");
+    change("tree_mxu.yaml", "log2ceil(rows) + 2", "log2ceil(rows) + 3");
     const std::vector<std::string> texts = {"tree_mxu.yaml", "declared commit_latency 6",
                                             "the RTL took 5"};
     expect(run("verify --rows 8 --cols 8 --streams 1" + array(folder_)), 2, texts);
@@ -101,6 +101,42 @@ TEST_F(ForeignRtlTest, APortThatBreaksTheContractIsFoundMadeSmallAndReplayed) {
     expect(run(verify + " --replay nothing.txt"), 2, {"nothing.txt", "cannot be read"});
     write_text(folder_ / "wrong.txt", "initial 3\n-\nact 01@5\n");
     expect(run(verify + " --replay wrong.txt"), 2, {"wrong.txt, line 3", "8 hexadecimal digits"});
+}
+
+TEST_F(ForeignRtlTest, AHintNamesTheMistake) {
+    struct Mistake {
+        const char *file, *from, *to, *hint;
+    };
+    const char* const beat = ".load_data_i (wgt_data_i[c*8 +: 8])";
+    const char* const adds = "(sum_accumulate_i ? old_row[c*32 +: 32] : 32'd0)";
+    for (const Mistake& mistake :
+         {Mistake{"tree_mxu.sv", beat, ".load_data_i (wgt_data_i[(Cols-1-c)*8 +: 8])",
+                  "with the columns mirrored"},
+          Mistake{"tree_mxu.sv", "RowW'(left_q - 1'b1)", "RowW'(Rows - left_q)", "upside down"},
+          Mistake{"tree_accumulators.sv", adds, "old_row[c*32 +: 32]", "which it should replace"},
+          Mistake{"tree_accumulators.sv", adds, "32'd0", "to which it should be added"},
+          Mistake{"tree_column.sv", "$signed(act_i[r*8 +: 8])", "act_i[r*8 +: 8]",
+                  "with activations taken as unsigned"},
+          Mistake{"tree_column.sv", "$signed(weight_q[r])", "weight_q[r]",
+                  "with weights taken as unsigned"},
+          Mistake{"tree_mxu.sv", ".act_i       (act_q)", ".act_i       (act_data_i)",
+                  "taken too late"},
+          Mistake{"tree_column.sv", "assign sum_o = node_q[1];",
+                  "assign sum_o = {{16{node_q[1][15]}}, node_q[1][15:0]};", "cut to 16 bits"},
+          Mistake{"tree_mxu.sv", beat,
+                  ".load_data_i (wgt_data_i[c*8 +: 8] & (c == 2 ? 8'h7f : 8'hff))",
+                  "column 2 of 4 alone is wrong"}}) {
+        SCOPED_TRACE(mistake.hint);
+        std::filesystem::remove_all(folder_);
+        std::filesystem::create_directories(folder_);
+        copy_tree();
+        change(mistake.file, mistake.from, mistake.to);
+        const auto found = run_with_report(
+            "verify --rows 4 --cols 4 --accumulators 64 --streams 4" + array(folder_));
+        expect(found, 1, {"hint: ", mistake.hint});
+        EXPECT_NE(found.report["first_divergence"]["hint"].get<std::string>().find(mistake.hint),
+                  std::string::npos);
+    }
 }
 
 TEST_F(ForeignRtlTest, AWrongSumIsFound) {
