@@ -22,7 +22,7 @@ extern "C" {
 
 /// Raised whenever a structure or the meaning of a call changes: a program compares it with
 /// tandem_array_info()->abi_version before it calls anything else.
-#define TANDEM_ARRAY_ABI_VERSION 4u
+#define TANDEM_ARRAY_ABI_VERSION 5u
 
 /// What the shared object contains. Strings live as long as the object is loaded.
 typedef struct TandemArrayInfo {
@@ -104,13 +104,18 @@ typedef struct TandemProbe {
 
 typedef struct TandemArray TandemArray;
 
+typedef void (*TandemTraceCall)(void* user, const TandemArrayPorts* ports, int rose);
+typedef void (*TandemSignalCall)(void* user, const char* name, uint32_t bits);
+
 const TandemArrayInfo* tandem_array_info(void);
 /// A new array, to be reset before its first step. Registers that no reset sets are zero.
 TandemArray* tandem_array_create(void);
 /// The same, with bits that `seed` decides in all registers.
 TandemArray* tandem_array_create_random(uint64_t seed);
 void tandem_array_destroy(TandemArray* array);
-/// Holds reset low for two edges and releases it; afterwards the next step is edge 0.
+/// Holds reset low for two edges and releases it; afterwards the next step is edge 0. An open trace
+/// goes on, and its edges keep their numbers: these two stand right after the last one, before half
+/// of its period has gone by.
 void tandem_array_reset(TandemArray* array);
 /// One rising edge, with the inputs of `ports`; fills in its outputs.
 void tandem_array_step(TandemArray* array, TandemArrayPorts* ports);
@@ -124,10 +129,20 @@ size_t tandem_array_taps(TandemArray* array, const TandemTap** first);
 /// Taps follow the array while watching is on; off after creation.
 void tandem_array_watch(TandemArray* array, int on);
 /// Starts an FST at the current edge; edges are `period_fs` apart and edge number `edge` stands at
-/// edge * period_fs. Returns 0, or -1 when the file cannot be written.
+/// edge * period_fs. Beside the RTL (scope "rtl") and the probes it has "tandem.edge", the number
+/// of the edge, from half a period before it. Returns 0, or -1 when the file cannot be written.
 int tandem_array_trace_open(TandemArray* array, const char* path, uint64_t edge, uint64_t period_fs,
                             const TandemProbe* probes, size_t probe_count);
 void tandem_array_trace_close(TandemArray* array);
+/// Of an open trace: `call` is called before each moment is recorded, and may write what probes
+/// point to. `rose` 0: half a period before an edge, with its inputs and readies in `ports`, taps
+/// as before it; 1: at the edge, all of `ports` as after it. Ends with the trace.
+void tandem_array_trace_call(TandemArray* array, TandemTraceCall call, void* user);
+/// Tells each signal of a closed trace, "scope.scope.name" without its range. Returns 0, or -1 when
+/// the file cannot be read.
+int tandem_array_wave_signals(const char* path, TandemSignalCall call, void* user);
+/// Writes a closed trace as a VCD. Returns 0, or -1 when one cannot be read or the other written.
+int tandem_array_wave_to_vcd(const char* fst, const char* vcd);
 
 #ifdef __cplusplus
 }

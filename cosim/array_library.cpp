@@ -50,6 +50,9 @@ ArrayLibrary::ArrayLibrary(const fs::path& path) {
         bind(handle_, "tandem_array_watch", watch, path);
         bind(handle_, "tandem_array_trace_open", trace_open, path);
         bind(handle_, "tandem_array_trace_close", trace_close, path);
+        bind(handle_, "tandem_array_trace_call", trace_call, path);
+        bind(handle_, "tandem_array_wave_signals", wave_signals, path);
+        bind(handle_, "tandem_array_wave_to_vcd", wave_to_vcd, path);
     } catch (...) {
         dlclose(handle_);
         throw;

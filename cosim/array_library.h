@@ -34,6 +34,9 @@ class ArrayLibrary {
     decltype(&tandem_array_watch) watch = nullptr;
     decltype(&tandem_array_trace_open) trace_open = nullptr;
     decltype(&tandem_array_trace_close) trace_close = nullptr;
+    decltype(&tandem_array_trace_call) trace_call = nullptr;
+    decltype(&tandem_array_wave_signals) wave_signals = nullptr;
+    decltype(&tandem_array_wave_to_vcd) wave_to_vcd = nullptr;
 
   private:
     void* handle_ = nullptr;

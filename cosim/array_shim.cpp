@@ -110,10 +110,7 @@ struct TandemArray {
     Varray model{&context, "rtl"};
     uint64_t edge = 0;  // number of the next rising edge
     uint64_t period_fs = kDefaultPeriodFs;
-    Probes probes;
-    std::unique_ptr<VerilatedFstC> trace;
-    uint32_t busy_edges = 0, edges_in_block = 0;  // of the trace, not on the disk yet
-    bool fell = true;  // the falling edge before the next rising one is on the time axis
+    Trace trace;
     bool watched = false;
     std::vector<TandemTap> taps;
     std::vector<uint32_t> tap_words;  // what the taps point to, in their order
@@ -137,7 +134,7 @@ struct TandemArray {
 
     ~TandemArray() {
         Verilated::threadContextp(&context);
-        close_trace();
+        trace.end();
         model.final();
         write_coverage();
     }
@@ -195,32 +192,34 @@ struct TandemArray {
     void fall() {
         model.clk_i = 0;
         evaluate();
-        if (kWaves && __builtin_expect(trace != nullptr, 0)) {
-            const uint64_t rise_fs = edge * period_fs;
-            if (rise_fs >= period_fs / 2 && fell) {
-                context.time(rise_fs - period_fs / 2);
-                trace->dump(context.time());
-            }
-        }
     }
 
     void rise() {
         context.time(edge * period_fs);
         model.clk_i = 1;
         evaluate();
-        if (kWaves && __builtin_expect(trace != nullptr, 0)) {
-            trace->dump(context.time());
-            fell = true;
-            end_block_if_due();
-        }
         ++edge;
     }
 
-    void end_block_if_due() {
-        busy_edges += model.busy_o != 0;
-        if (++edges_in_block < kEdgesPerBlock && busy_edges < kBusyEdgesPerBlock) return;
-        trace->flush();
-        busy_edges = edges_in_block = 0;
+    bool tracing() const { return kWaves && __builtin_expect(trace.open(), 0); }
+
+    /// Two edges of a reset that the trace does not count.
+    void trace_reset() {
+        for (uint64_t half = 1; half <= 4; ++half) {
+            model.clk_i = half % 2 == 0;
+            evaluate();
+            trace.reset(half);
+        }
+    }
+
+    /// Those that are registered.
+    void show_outputs(TandemArrayPorts* ports) const {
+        ports->cmt_valid = model.cmt_valid_o;
+        ports->res_valid = model.res_valid_o;
+        ports->busy = model.busy_o;
+        ports->cmt_addr = model.cmt_addr_o;
+        ports->cmt_data = &model.cmt_data_o;
+        ports->res_data = &model.res_data_o;
     }
 
     /// Calls `evaluations`, unless the model is broken, and finds out whether it breaks.
@@ -237,13 +236,6 @@ struct TandemArray {
     const char* failure() const {
         if (__builtin_expect(!broken.empty(), 0)) return broken.c_str();
         return failed_assertion.empty() ? nullptr : failed_assertion.c_str();
-    }
-
-    void close_trace() {
-        if (!trace) return;
-        trace->close();
-        trace.reset();
-        probes.clear();
     }
 };
 
@@ -262,9 +254,8 @@ TandemArray* tandem_array_create_random(uint64_t seed) {
 void tandem_array_destroy(TandemArray* array) { delete array; }
 
 /// Rows in flight are dropped; weights of an incomplete tile as well. Accumulator rows keep what
-/// they hold. An open trace ends, because the edges start again at zero.
+/// they hold.
 void tandem_array_reset(TandemArray* array) {
-    array->close_trace();
     Varray& model = array->model;
     model.wgt_valid_i = 0;
     model.act_valid_i = 0;
@@ -273,14 +264,16 @@ void tandem_array_reset(TandemArray* array) {
     model.rst_ni = 0;
     failed_assertion.clear();
     array->failure_told = false;
-    array->guarded([array] {
+    const bool tracing = array->tracing();
+    array->guarded([array, tracing] {
+        if (tracing) return array->trace_reset();
         for (int edge = 0; edge < 2; ++edge) {
             array->fall();
             array->rise();
         }
     });
     model.rst_ni = 1;
-    array->edge = 0;
+    if (!tracing) array->edge = 0;
 }
 
 void tandem_array_step(TandemArray* array, TandemArrayPorts* ports) {
@@ -309,14 +302,13 @@ void tandem_array_step(TandemArray* array, TandemArrayPorts* ports) {
         ports->act_ready = model.act_ready_o;
         ports->rd_ready = model.rd_ready_o;
         if (__builtin_expect(array->watched, 0)) array->sample_taps();
+        if (array->tracing()) array->trace.fall(array->edge, ports);
         array->rise();
+        array->show_outputs(ports);
+        if (array->tracing())
+            array->trace.rise(array->edge - 1, ports, kBusyEdgesPerBlock, kEdgesPerBlock);
     });
-    ports->cmt_valid = model.cmt_valid_o;
-    ports->res_valid = model.res_valid_o;
-    ports->busy = model.busy_o;
-    ports->cmt_addr = model.cmt_addr_o;
-    ports->cmt_data = &model.cmt_data_o;
-    ports->res_data = &model.res_data_o;
+    if (__builtin_expect(!array->broken.empty(), 0)) array->show_outputs(ports);
     ports->failure = array->failure();
     array->failure_told = true;
 }
@@ -346,32 +338,31 @@ void tandem_array_watch(TandemArray* array, int on) { array->watched = on != 0; 
 
 int tandem_array_trace_open(TandemArray* array, const char* path, uint64_t edge, uint64_t period_fs,
                             const TandemProbe* probes, size_t probe_count) {
-    array->close_trace();
-    if (!kWaves || period_fs < 2) return -1;
-    if (!trace_fits(path)) return -1;
-
-    array->probes.declare(probes, probe_count);
+    array->trace.end();
     array->edge = edge;
+#ifdef TANDEM_ARRAY_NO_WAVES
+    (void)path, (void)period_fs, (void)probes, (void)probe_count;
+    return -1;
+#else
     array->period_fs = period_fs;
-    array->fell = false;
-    array->busy_edges = array->edges_in_block = 0;
     Verilated::threadContextp(&array->context);
-    array->trace = std::make_unique<VerilatedFstC>();
-    array->trace->set_time_unit("1ns");
-    array->trace->set_time_resolution("1fs");
-#ifndef TANDEM_ARRAY_NO_WAVES
-    array->model.trace(array->trace.get(), 99);
+    return array->trace.begin(array->model, path, edge, period_fs, probes, probe_count) ? 0 : -1;
 #endif
-    array->probes.attach(array->trace->spTrace());
-    array->trace->open(path);
-    if (!array->trace->isOpen()) {
-        array->close_trace();
-        return -1;
-    }
-    return 0;
 }
 
-void tandem_array_trace_close(TandemArray* array) { array->close_trace(); }
+void tandem_array_trace_close(TandemArray* array) { array->trace.end(); }
+
+void tandem_array_trace_call(TandemArray* array, TandemTraceCall call, void* user) {
+    array->trace.call(call, user);
+}
+
+int tandem_array_wave_signals(const char* path, TandemSignalCall call, void* user) {
+    return tell_signals(path, call, user) ? 0 : -1;
+}
+
+int tandem_array_wave_to_vcd(const char* fst, const char* vcd) {
+    return write_vcd(fst, vcd) ? 0 : -1;
+}
 
 #pragma GCC visibility pop
 }

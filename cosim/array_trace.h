@@ -3,12 +3,14 @@
 // stand in it beside those of the RTL.
 #pragma once
 
+#include <gtkwave/fstapi.h>
 #include <sys/stat.h>
 #include <verilated_fst_c.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,7 +103,9 @@ void record(const Probe& probe, VerilatedFst::Buffer* buffer) {
 /// The probes of one trace.
 class Probes {
   public:
-    void declare(const TandemProbe* probes, size_t count) {
+    /// `edge` belongs to the array: the number of the edge, from half a period before it.
+    void declare(const uint64_t* edge, const TandemProbe* probes, size_t count) {
+        probes_.push_back({trace_scope("tandem"), "edge", edge, 64, 0});
         for (const TandemProbe* probe = probes; probe != probes + count; ++probe) {
             if (probe->bits == 0) continue;
             std::string name = probe->name;
@@ -151,5 +155,117 @@ class Probes {
 
     std::vector<Probe> probes_;
 };
+
+/// The waveform of an array and its time axis: edge n stands at n * period.
+class Trace {
+  public:
+    bool open() const { return fst_ != nullptr; }
+
+    template <typename Model>
+    bool begin(Model& model, const char* path, uint64_t edge, uint64_t period_fs,
+               const TandemProbe* probes, size_t probe_count) {
+        if (period_fs < 2 || !trace_fits(path)) return false;
+        last_edge_ = shown_edge_ = edge;
+        period_fs_ = period_fs;
+        fell_ = reset_ = false;
+        busy_edges_ = edges_in_block_ = 0;
+        probes_.declare(&shown_edge_, probes, probe_count);
+        fst_ = std::make_unique<VerilatedFstC>();
+        fst_->set_time_unit("1ns");
+        fst_->set_time_resolution("1fs");
+        model.trace(fst_.get(), 99);
+        probes_.attach(fst_->spTrace());
+        fst_->open(path);
+        if (!fst_->isOpen()) end();
+        return open();
+    }
+
+    void end() {
+        if (!open()) return;
+        fst_->close();
+        fst_.reset();
+        probes_.clear();
+        call_ = nullptr;
+    }
+
+    void call(TandemTraceCall call, void* user) {
+        call_ = call;
+        user_ = user;
+    }
+
+    /// Half a period before `edge`. Of the first edge it is not on the time axis.
+    void fall(uint64_t edge, const TandemArrayPorts* ports) {
+        shown_edge_ = edge;
+        if (call_ != nullptr) call_(user_, ports, 0);
+        if (fell_) fst_->dump(edge * period_fs_ - period_fs_ / 2);
+    }
+
+    void rise(uint64_t edge, const TandemArrayPorts* ports, uint32_t most_busy_edges,
+              uint32_t most_edges) {
+        last_edge_ = edge;
+        if (call_ != nullptr) call_(user_, ports, 1);
+        fst_->dump(edge * period_fs_);
+        fell_ = true;
+        reset_ = false;
+        busy_edges_ += ports->busy != 0;
+        if (++edges_in_block_ < most_edges && busy_edges_ < most_busy_edges) return;
+        fst_->flush();
+        busy_edges_ = edges_in_block_ = 0;
+    }
+
+    /// The half edges 1 to 4 of a reset that is not counted: behind the last edge, the first time
+    /// before the next one.
+    void reset(uint64_t half) {
+        if (half == 1) show_reset_ = fell_ && !reset_ && period_fs_ >= 10;
+        if (show_reset_) fst_->dump(last_edge_ * period_fs_ + half * (period_fs_ / 10));
+        reset_ = true;
+    }
+
+  private:
+    Probes probes_;
+    std::unique_ptr<VerilatedFstC> fst_;
+    uint64_t last_edge_ = 0, shown_edge_ = 0, period_fs_ = 0;
+    bool fell_ = false;   // an edge is on the time axis
+    bool reset_ = false;  // and a reset behind it
+    bool show_reset_ = false;
+    uint32_t busy_edges_ = 0, edges_in_block_ = 0;  // not on the disk yet
+    TandemTraceCall call_ = nullptr;
+    void* user_ = nullptr;
+};
+
+// ---- reading what was written
+
+bool tell_signals(const char* path, TandemSignalCall call, void* user) {
+    void* const reader = fstReaderOpen(path);
+    if (reader == nullptr) return false;
+    std::vector<std::string> scopes{""};
+    while (const fstHier* const entry = fstReaderIterateHier(reader)) {
+        if (entry->htyp == FST_HT_SCOPE) {
+            const auto& scope = entry->u.scope;
+            scopes.push_back(scopes.back() + std::string(scope.name, scope.name_length) + ".");
+        } else if (entry->htyp == FST_HT_UPSCOPE && scopes.size() > 1) {
+            scopes.pop_back();
+        } else if (entry->htyp == FST_HT_VAR) {
+            const std::string name(entry->u.var.name, entry->u.var.name_length);
+            call(user, (scopes.back() + name.substr(0, name.find(' '))).c_str(),
+                 entry->u.var.length);
+        }
+    }
+    fstReaderClose(reader);
+    return true;
+}
+
+bool write_vcd(const char* fst, const char* vcd) {
+    void* const reader = fstReaderOpen(fst);
+    if (reader == nullptr) return false;
+    std::FILE* const file = std::fopen(vcd, "w");
+    bool good = file != nullptr && fstReaderProcessHier(reader, file) != 0;
+    if (good) {
+        fstReaderSetFacProcessMaskAll(reader);
+        good = fstReaderIterBlocks(reader, nullptr, nullptr, file) != 0 && std::ferror(file) == 0;
+    }
+    fstReaderClose(reader);
+    return file != nullptr && std::fclose(file) == 0 && good;
+}
 
 }  // namespace

@@ -121,8 +121,39 @@ std::optional<uint32_t> PeOracle::expected_psum(Cycle edge, uint32_t r, uint32_t
     return std::nullopt;
 }
 
+std::optional<uint32_t> PeOracle::expected(PeRegister which, Cycle edge, uint32_t r,
+                                           uint32_t c) const {
+    const Cycle right = shape_.col_delay(c), delay = shape_.row_delay(r) + right;
+    const auto bits = [](std::optional<Element> element) {
+        return element ? std::optional(static_cast<uint32_t>(*element)) : std::nullopt;
+    };
+    const bool has_tags = c % shape_.pipeline == 0;
+    switch (which) {
+        case PeRegister::kActivation:
+            for (const Row& row : rows_)
+                if (has_tags && row.edge + delay == edge) return static_cast<uint32_t>(row.data[r]);
+            return std::nullopt;
+        case PeRegister::kWeight:
+            return bits(expected_weight(edge, r, c));
+        case PeRegister::kShadow:
+            return bits(expected_shadow(edge, r, c));
+        case PeRegister::kPsum:
+            return expected_psum(edge, r, c);
+        case PeRegister::kSwap:
+            if (!has_tags) return std::nullopt;
+            return std::ranges::any_of(swap_tags_, [&](Cycle at) { return at + delay == edge; });
+        case PeRegister::kLoad:
+            if (!has_tags) return std::nullopt;
+            return std::ranges::any_of(load_tags_, [&](const Beat& beat) {
+                return beat.edge + r + right == edge && beat.row >= r;
+            });
+    }
+    return std::nullopt;
+}
+
 std::optional<PeMismatch> PeOracle::compare(PeRegister which, uint32_t r, uint32_t c, Cycle edge,
                                             uint32_t expected, const PeTable& table) const {
+    if (table.pes.empty()) return std::nullopt;
     const TandemPeRegisters& pe = table.pes[index(r, c)];
     const void* place = nullptr;
     uint32_t bytes = table.element_bytes;

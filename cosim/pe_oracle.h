@@ -28,7 +28,8 @@ struct PeMismatch {
     int64_t actual;
 };
 
-/// Where the registers of all PEs stand, PE(0,0) first, row by row. What is null is not judged.
+/// Where the registers of all PEs stand, PE(0,0) first, row by row. What is null is not judged;
+/// empty: nothing is.
 struct PeTable {
     std::vector<TandemPeRegisters> pes;
     uint32_t element_bytes, psum_bytes, tag_bytes;  ///< of their containers
@@ -46,6 +47,9 @@ class PeOracle {
     /// Compares all PEs after `edge`; call once for every edge, in order.
     std::optional<PeMismatch> check(Cycle edge, const PeTable& table);
 
+    /// What a register of PE(r, c) has to hold after `edge` (bits), when all that was accepted up
+    /// to it has been told and before check(edge); nothing: anything, or there is no such register.
+    std::optional<uint32_t> expected(PeRegister which, Cycle edge, uint32_t r, uint32_t c) const;
     /// What PE(r, c).psum will hold after `edge` (bits), before check(edge) is called; nothing: no
     /// row there.
     std::optional<uint32_t> expected_psum(Cycle edge, uint32_t r, uint32_t c) const;

@@ -5,12 +5,10 @@
 
 namespace tandem::cosim {
 
-void PeProbes::add(const RtlMxuEngine& engine, uint32_t r, uint32_t c) {
-    const TandemPeRegisters pe = engine.pe(r, c);
+void PeProbes::add(const TandemPeRegisters& pe, arch::Dtype dtype, uint32_t r, uint32_t c) {
     const char* scope = scopes_.emplace_back(fmt::format("pe.r{}_c{}", r, c)).c_str();
     const auto add = [&](const char* name, const void* place, PeRegister which) {
-        if (place != nullptr)
-            probes_.push_back({scope, name, place, bits_of(which, engine.shape().dtype)});
+        if (place != nullptr) probes_.push_back({scope, name, place, bits_of(which, dtype)});
     };
     add("activation", pe.activation, PeRegister::kActivation);
     add("weight", pe.weight, PeRegister::kWeight);

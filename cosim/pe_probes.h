@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "cosim/array_abi.h"
-#include "cosim/rtl_mxu_engine.h"
+#include "cosim/injection.h"
 
 namespace tandem::cosim {
 
 class PeProbes {
   public:
     /// What registers PE(r, c) has.
-    void add(const RtlMxuEngine& engine, uint32_t r, uint32_t c);
-    /// Valid as long as this object and the engine live.
+    void add(const TandemPeRegisters& pe, arch::Dtype dtype, uint32_t r, uint32_t c);
+    /// Valid as long as this object and the array live.
     const std::vector<TandemProbe>& list() const { return probes_; }
 
   private:

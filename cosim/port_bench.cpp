@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "base/output_file.h"
-#include "cosim/gtkw.h"
+#include "cosim/wave_file.h"
 
 namespace tandem::cosim {
 
@@ -95,7 +95,6 @@ void PortBench::look_inside() {
             library_->pe(array_, r, c, &registers);
             pes_.pes.push_back(registers);
         }
-    library_->watch(array_, 1);
     new_oracles();
 }
 
@@ -104,9 +103,7 @@ void PortBench::new_oracles() {
                                             std::span<const std::byte>{});
     unit_oracle_ = std::make_unique<UnitOracle>(shape_, std::span<const std::byte>{},
                                                 std::span<const std::byte>{});
-    const TandemTap* first = nullptr;
-    const size_t count = library_->taps(array_, &first);
-    unit_oracle_->watch({first, count});
+    unit_oracle_->watch(watch_nets());
 }
 
 /// The earliest moment wins: nets before the edge, PE registers after it, then ports and nets.
@@ -136,20 +133,48 @@ PortDiagnosis PortBench::diagnosis() const {
 
 // ---- waveform
 
-void PortBench::record(const std::filesystem::path& wave) {
+bool PortBench::own_array() const { return library_->info().form != std::string_view("other"); }
+
+std::span<const TandemTap> PortBench::watch_nets() {
+    library_->watch(array_, 1);
+    const TandemTap* first = nullptr;
+    const size_t count = library_->taps(array_, &first);
+    return {first, count};
+}
+
+void PortBench::record(const std::filesystem::path& wave,
+                       std::optional<std::pair<uint32_t, uint32_t>> pe) {
     constexpr uint64_t kPeriodFs = 1'000'000;
     wave_ = wave;
-    const auto part = base::part_of(wave_);
-    recording_ =
-        library_->trace_open(array_, part.c_str(), model_.edge(), kPeriodFs, nullptr, 0) == 0;
+    const auto registers = [this](uint32_t r, uint32_t c) {
+        TandemPeRegisters found{};
+        library_->pe(array_, r, c, &found);
+        return found;
+    };
+    failure_probes_ = std::make_unique<FailureProbes>(
+        FailurePlace{.shape = shape_,
+                     .pe = registers,
+                     .taps = own_array() ? watch_nets() : std::span<const TandemTap>{},
+                     .pe_row = pe ? pe->first : 0,
+                     .pe_col = pe ? pe->second : 0,
+                     .whole = !pe});
+    const auto probes = failure_probes_->list();
+    recording_ = library_->trace_open(array_, base::part_of(wave_).c_str(), model_.edge(),
+                                      kPeriodFs, probes.data(), probes.size()) == 0;
+    const auto on_moment = [](void* self, const TandemArrayPorts* ports, int rose) {
+        const auto* bench = static_cast<PortBench*>(self);
+        const uint64_t edge = bench->model_.edge();
+        if (rose != 0)
+            bench->failure_probes_->after(edge, *ports);
+        else
+            bench->failure_probes_->before(edge, *ports);
+    };
+    if (recording_) library_->trace_call(array_, on_moment, this);
 }
 
 bool PortBench::finish_record() {
     library_->trace_close(array_);
-    const auto part = base::part_of(wave_);
-    recording_ = recording_ && fst_is_complete(part.string()) && base::take_place(wave_);
-    std::error_code error;
-    if (!recording_) std::filesystem::remove(part, error);
+    recording_ = recording_ && finish_wave(*library_, wave_);
     return recording_;
 }
 

@@ -8,9 +8,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cosim/array_library.h"
+#include "cosim/failure_probes.h"
 #include "cosim/pe_oracle.h"
 #include "cosim/port_model.h"
 #include "cosim/port_traffic.h"
@@ -52,8 +54,10 @@ class PortBench {
     void look_inside();
     PortDiagnosis diagnosis() const;
 
-    /// Records all edges from now to finish_record().
-    void record(const std::filesystem::path& wave);
+    /// Records all edges from now, before the first one, to finish_record(), with what the contract
+    /// expects at each (failure_probes.h). `pe`: row and column of the one to look at, in
+    /// Tandem's own array; none: all, if they are few.
+    void record(const std::filesystem::path& wave, std::optional<std::pair<uint32_t, uint32_t>> pe);
     /// True: the file stands there whole.
     bool finish_record();
 
@@ -61,6 +65,8 @@ class PortBench {
     std::optional<PortMismatch> compare(uint64_t edge) const;
     void judge_inside(uint64_t edge, uint32_t beat_row);
     void new_oracles();
+    bool own_array() const;
+    std::span<const TandemTap> watch_nets();
 
     const engine::MxuShape shape_;
     std::shared_ptr<ArrayLibrary> library_;
@@ -73,6 +79,7 @@ class PortBench {
     std::unique_ptr<UnitOracle> unit_oracle_;
     PeTable pes_;
     PortDiagnosis diagnosis_;
+    std::unique_ptr<FailureProbes> failure_probes_;
     std::filesystem::path wave_;
     bool recording_ = false;
 };

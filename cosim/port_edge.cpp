@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 
 #include "base/error.h"
 
@@ -83,6 +84,23 @@ TandemArrayPorts ports_of(const PortEdge& edge) {
     ports.rd_addr = edge.read_address;
     ports.res_ready = edge.take;
     return ports;
+}
+
+PortEdge edge_of(const TandemArrayPorts& ports, const engine::MxuShape& shape) {
+    PortEdge edge = idle_edge(shape);
+    edge.reset = ports.reset != 0;
+    edge.weight = ports.wgt_valid != 0;
+    edge.activation = ports.act_valid != 0;
+    edge.read = ports.rd_valid != 0;
+    edge.swap = ports.act_swap != 0;
+    edge.accumulate = ports.act_accumulate != 0;
+    edge.take = ports.res_ready != 0;
+    edge.address = ports.act_addr;
+    edge.read_address = ports.rd_addr;
+    if (edge.weight) std::memcpy(edge.weights.data(), ports.wgt_data, edge.weights.size());
+    if (edge.activation)
+        std::memcpy(edge.activations.data(), ports.act_data, edge.activations.size());
+    return edge;
 }
 
 std::string to_text(const PortEdge& edge) {

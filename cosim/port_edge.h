@@ -34,6 +34,9 @@ PortEdge idle_edge(const engine::MxuShape& shape);
 /// As the C interface takes it; points into `edge`.
 TandemArrayPorts ports_of(const PortEdge& edge);
 
+/// The inputs of an edge; data that no valid stands beside are zeros.
+PortEdge edge_of(const TandemArrayPorts& ports, const engine::MxuShape& shape);
+
 /// One line: "wgt 00ff act 0102@7 swap acc rd@3 hold reset"; a port whose valid is low has "~"
 /// behind its name, and is left out where it is all zero. Elements are bytes in hexadecimal, as in
 /// memory.

@@ -46,6 +46,14 @@ PortsShown PortModel::step(const PortEdge& edge) {
     return shown;
 }
 
+void PortModel::resume(std::span<const std::byte> active, std::span<const std::byte> shadow) {
+    weights_.assign(active.begin(), active.end());
+    if (!active.empty()) ++tile_;
+    if (shadow.empty()) return;
+    shadow_.assign(shadow.begin(), shadow.end());
+    beats_ = shape_.rows;
+}
+
 /// Accumulator rows keep what they hold.
 void PortModel::reset() {
     flights_.clear();

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "cosim/array_arithmetic.h"
@@ -29,6 +30,9 @@ class PortModel {
     explicit PortModel(engine::MxuShape shape);
 
     PortsShown step(const PortEdge& edge);
+    /// Before the first edge: these tiles are in the array, complete, and nothing else is (row 0
+    /// first; empty: none).
+    void resume(std::span<const std::byte> active, std::span<const std::byte> shadow);
 
     /// A read of this row keeps to the contract: no commit to it is in flight.
     bool readable(uint32_t address) const;

@@ -48,6 +48,7 @@ RtlMxuEngine::~RtlMxuEngine() {
 }
 
 void RtlMxuEngine::reset(Cycle cycle) {
+    if (cycle != edge_) close_wave();  // its edges would have other numbers
     tiles_.clear();
     blocks_.clear();
     reads_.clear();
@@ -121,7 +122,7 @@ std::optional<MxuEvent> RtlMxuEngine::advance(Cycle until) {
 bool RtlMxuEngine::skip_quiet(Cycle until) {
     if (!can_skip()) return false;
     edge_ = std::min(until, next_activity());
-    if (injection_) apply_injection();
+    if (injection_) apply_injection(edge_);
     return true;
 }
 
@@ -147,7 +148,6 @@ bool RtlMxuEngine::can_skip() const {
 
 void RtlMxuEngine::step() {
     open_wave_if_due();
-    if (every_edge_ && listener_ != nullptr) listener_->before_edge(edge_);
     const size_t known = events_.size();
     pass_empty_work();
     drive();
@@ -163,7 +163,7 @@ void RtlMxuEngine::step() {
     if (events_.size() > known + 1)
         std::sort(events_.begin() + static_cast<ptrdiff_t>(known), events_.end());
     ++edge_;
-    if (injection_) apply_injection();
+    if (injection_) apply_injection(edge_);
     if (every_edge_ && listener_ != nullptr) listener_->after_edge(edge_ - 1, ports_);
 }
 

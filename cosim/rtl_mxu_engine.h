@@ -35,7 +35,6 @@ class ArrayListener {
     virtual void on_activation_row(Cycle, const std::byte* /*data*/, bool /*swap*/) {}
     /// Right after the step of an edge that is followed; what the inputs point to is still there.
     virtual void on_step(Cycle, const TandemArrayPorts&) {}
-    virtual void before_edge(Cycle) {}
     /// After its step, the ports hold what it gave.
     virtual void after_edge(Cycle, const TandemArrayPorts&) {}
 };
@@ -46,8 +45,10 @@ struct WaveRequest {
     Cycle from = 0;
     uint64_t period_fs = 1'000'000;
     std::vector<TandemProbe> probes;
-    Cycle to = ~Cycle{0};         ///< last edge
-    uint64_t most_bytes = ~0ull;  ///< recording ends before the file gets larger
+    Cycle to = ~Cycle{0};            ///< last edge
+    uint64_t most_bytes = ~0ull;     ///< recording ends before the file gets larger
+    TandemTraceCall call = nullptr;  ///< for probes that are written at each moment
+    void* user = nullptr;            ///< its first argument
 };
 
 struct WaveRecord {
@@ -84,6 +85,8 @@ class RtlMxuEngine final : public engine::MxuEngine {
     void await_origin() { origin_.reset(); }
     void set_origin(Cycle edge) { origin_ = edge; }
     Cycle origin() const { return origin_.value_or(0); }
+    /// It is not awaited any more.
+    bool has_origin() const { return origin_.has_value(); }
     /// Flips one register bit, once; activation rows count from here on. Throws UserError when the
     /// array has no such register.
     void inject(const Injection& injection);
@@ -175,7 +178,8 @@ class RtlMxuEngine final : public engine::MxuEngine {
     void present_read();
     bool can_skip() const;
     Cycle next_activity() const;
-    void apply_injection();
+    void apply_injection(Cycle next_edge);
+    void on_trace(const TandemArrayPorts& ports, bool rose);
     void open_wave_if_due();
     void close_wave_if_due();
     bool recording() const { return wave_ && (wave_open_ || edge_ >= wave_begin()); }

@@ -58,8 +58,8 @@ void RtlMxuEngine::inject(const Injection& injection) {
     rows_accepted_ = 0;
 }
 
-void RtlMxuEngine::apply_injection() {
-    if (injection_->at_row || !origin_ || edge_ <= injection_->cycle + *origin_) return;
+void RtlMxuEngine::apply_injection(Cycle next_edge) {
+    if (injection_->at_row || !origin_ || next_edge <= injection_->cycle + *origin_) return;
     void* place = place_of(pe(injection_->pe_row, injection_->pe_col), injection_->which);
     static_cast<uint8_t*>(place)[injection_->bit / 8] ^=
         static_cast<uint8_t>(1u << (injection_->bit % 8));
@@ -75,10 +75,20 @@ void RtlMxuEngine::open_wave_if_due() {
     const Cycle edge = edge_ - origin();
     wave_open_ = library_->trace_open(array_, wave_->path.c_str(), edge, wave_->period_fs,
                                       wave_->probes.data(), wave_->probes.size()) == 0;
+    const auto on_moment = [](void* self, const TandemArrayPorts* ports, int rose) {
+        static_cast<RtlMxuEngine*>(self)->on_trace(*ports, rose != 0);
+    };
+    if (wave_open_) library_->trace_call(array_, on_moment, this);
     wave_bytes_ = 0;
     wave_growth_ = wave_->most_bytes / 16;
     wave_record_ = {wave_open_, edge, edge, false, !wave_open_};
     if (!wave_open_) wave_.reset();
+}
+
+/// A flip after an edge is seen at that edge.
+void RtlMxuEngine::on_trace(const TandemArrayPorts& ports, bool rose) {
+    if (rose && injection_) apply_injection(edge_ + 1);
+    if (wave_->call != nullptr) wave_->call(wave_->user, &ports, rose ? 1 : 0);
 }
 
 void RtlMxuEngine::close_wave_if_due() {

@@ -15,9 +15,7 @@ namespace {
 /// What was found is told so; cycles that did not happen stay 0.
 void count_from(Cycle origin, Divergence& divergence) {
     const auto shift = [&](Cycle& cycle) { cycle -= std::min(cycle, origin); };
-    for (Cycle* cycle :
-         {&divergence.cycle_tlm, &divergence.cycle_rtl, &divergence.wave_from, &divergence.wave_to})
-        shift(*cycle);
+    for (Cycle* cycle : {&divergence.cycle_tlm, &divergence.cycle_rtl}) shift(*cycle);
     if (divergence.pe) shift(divergence.pe->cycle);
     if (divergence.net) shift(divergence.net->cycle);
 }
@@ -40,6 +38,7 @@ void TandemEngine::reset(Cycle cycle) {
     rtl_.reset(cycle);
     if (oracle_ != nullptr) new_oracles();
     if (witness_ != nullptr) witness_->reset();
+    if (failure_probes_ != nullptr) failure_probes_->reset();
 }
 
 void TandemEngine::push_weights(const engine::WeightTile& tile) {

@@ -18,7 +18,7 @@
 
 #include "cosim/checkpoint.h"
 #include "cosim/divergence.h"
-#include "cosim/pe_probes.h"
+#include "cosim/failure_probes.h"
 #include "cosim/rtl_mxu_engine.h"
 #include "cosim/unit_oracle.h"
 #include "cosim/witness.h"
@@ -66,7 +66,6 @@ class TandemEngine final : public engine::MxuEngine, private ArrayListener {
     void on_failure(Cycle edge, const std::string& what) override;
     void on_commit(Cycle edge, uint32_t address, const int32_t* row) override;
     void on_step(Cycle edge, const TandemArrayPorts& ports) override;
-    void before_edge(Cycle edge) override;
     void after_edge(Cycle edge, const TandemArrayPorts& ports) override;
 
     void next_row();
@@ -89,7 +88,8 @@ class TandemEngine final : public engine::MxuEngine, private ArrayListener {
     void answer_hint();
     void ask_for_hint(Cycle edge);
     void diagnose_and_record();
-    void add_pe_probes();
+    void begin_record(const std::string& wave, Cycle from);
+    void on_moment(const TandemArrayPorts& ports, bool rose);
 
     TandemOptions options_;
     engine::TlmMxuEngine tlm_;
@@ -115,13 +115,9 @@ class TandemEngine final : public engine::MxuEngine, private ArrayListener {
     std::unique_ptr<UnitOracle> units_;                       ///< diagnosis of Tandem's own arrays
     std::optional<UnitMismatch> wrong_before_, wrong_after_;  ///< the edge that was just stepped
     Cycle last_edge_ = 0;                                     ///< of this life
-    Cycle divergence_edge_ = 0;    ///< where the run that is repeated stopped
-    PeMismatch focus_{};           ///< PE shown in the wave
-    uint32_t expected_psum_ = 0;   ///< probe
-    uint32_t expected_valid_ = 0;  ///< probe
-    PeProbes pe_probes_;
-    std::string expected_scope_;
-    std::vector<TandemProbe> probes_;
+    Cycle divergence_edge_ = 0;                      ///< where the run that is repeated stopped
+    PeMismatch focus_{};                             ///< PE shown in the wave
+    std::unique_ptr<FailureProbes> failure_probes_;  ///< while it is recorded
 };
 
 }  // namespace tandem::cosim

@@ -9,9 +9,9 @@
 #include <sstream>
 
 #include "base/output_file.h"
-#include "cosim/gtkw.h"
 #include "cosim/hint.h"
 #include "cosim/tandem_engine.h"
+#include "cosim/wave_file.h"
 
 namespace tandem::cosim {
 
@@ -80,7 +80,6 @@ void TandemEngine::begin_life(const std::string& command) {
         rtl_.follow_every_edge();
         return rtl_.forget_wave();
     }
-    oracle_ = std::make_unique<PeOracle>(shape(), rtl_.active_tile(), rtl_.shadow_tile());
     rtl_.follow_every_edge();
     rtl_.forget_wave();
     if (verb == "diagnose") {
@@ -92,21 +91,60 @@ void TandemEngine::begin_life(const std::string& command) {
     mode_ = Mode::kRecord;
     Cycle from = 0;
     in >> from >> divergence_edge_ >> last_edge_ >> focus_.pe_row >> focus_.pe_col;
-    if (options_.model_probes) probes_ = options_.model_probes();
-    add_pe_probes();
-    rtl_.record({base::part_of(options_.wave_path).string(),
-                 std::max(from, rtl_.edge()) - rtl_.origin(), options_.period_fs, probes_});
+    begin_record(base::part_of(options_.wave_path).string(), from);
+}
+
+/// From edge `from` on, counted from the origin, or from now on if that is later.
+void TandemEngine::begin_record(const std::string& wave, Cycle from) {
+    const FailurePlace place{.shape = shape(),
+                             .pe = [this](uint32_t r, uint32_t c) { return rtl_.pe(r, c); },
+                             .taps = own_array() ? rtl_.watch_nets() : std::span<const TandemTap>{},
+                             .active = rtl_.active_tile(),
+                             .shadow = rtl_.shadow_tile(),
+                             .pe_row = focus_.pe_row,
+                             .pe_col = focus_.pe_col};
+    failure_probes_ = std::make_unique<FailureProbes>(place);
+    WaveRequest request;
+    request.path = wave;
+    request.from = rtl_.has_origin() ? std::max(from, rtl_.edge() - rtl_.origin()) : from;
+    request.period_fs = options_.period_fs;
+    if (options_.model_probes) request.probes = options_.model_probes();
+    const auto probes = failure_probes_->list();
+    request.probes.insert(request.probes.end(), probes.begin(), probes.end());
+    request.call = [](void* self, const TandemArrayPorts* ports, int rose) {
+        static_cast<TandemEngine*>(self)->on_moment(*ports, rose != 0);
+    };
+    request.user = this;
+    rtl_.record(request);
+}
+
+void TandemEngine::on_moment(const TandemArrayPorts& ports, bool rose) {
+    const Cycle edge = rtl_.edge();
+    if (!rose) return failure_probes_->before(edge, ports);
+    failure_probes_->after(edge, ports);
+    // The model's own row, also where it was added to one from before the checkpoint.
+    if (block_ == nullptr) next_row();
+    while (block_ != nullptr && expected_edge_ < edge) ++row_, next_row();
+    if (block_ == nullptr || edge != expected_edge_) return;
+    failure_probes_->expect_commit(block_->acc_addr + row_, {expected_, shape().cols});
+    ++row_;
+    next_row();
 }
 
 void TandemEngine::new_oracles() {
     oracle_ = std::make_unique<PeOracle>(shape(), rtl_.active_tile(), rtl_.shadow_tile());
-    if (mode_ != Mode::kDiagnose || !own_array()) return;
+    if (!own_array()) return;
     units_ = std::make_unique<UnitOracle>(shape(), rtl_.active_tile(), rtl_.shadow_tile());
     units_->watch(rtl_.watch_nets());
 }
 
 void TandemEngine::on_step(Cycle edge, const TandemArrayPorts& ports) {
     if (witness_ != nullptr) witness_->step(edge - rtl_.origin(), ports);
+    // An edge before the wave begins, or it would have been told of already.
+    if (mode_ == Mode::kRecord && !rtl_.wave_open()) {
+        on_moment(ports, false);
+        on_moment(ports, true);
+    }
     if (units_ == nullptr) return;
     wrong_before_ = units_->before(edge, ports);
     wrong_after_ = units_->after(edge, ports);
@@ -133,32 +171,19 @@ void TandemEngine::on_activation_row(Cycle edge, const std::byte* data, bool swa
     if (oracle_ != nullptr) oracle_->activation_row(edge, data, swap);
 }
 
-void TandemEngine::before_edge(Cycle edge) {
-    if (mode_ != Mode::kRecord) return;
-    const auto psum = oracle_->expected_psum(edge, focus_.pe_row, focus_.pe_col);
-    expected_valid_ = psum.has_value();
-    if (psum) expected_psum_ = *psum;
-}
-
 void TandemEngine::after_edge(Cycle edge, const TandemArrayPorts&) {
-    if (mode_ == Mode::kExplain && edge >= divergence_edge_) rtl_.interrupt();
-    if (oracle_ == nullptr) return;
-    const auto wrong = oracle_->check(edge, pes());
     if (mode_ == Mode::kDiagnose)
-        answer_first_wrong(edge, wrong);
+        answer_first_wrong(edge, oracle_->check(edge, pes()));
     else if (edge >= divergence_edge_)
         rtl_.interrupt();
 }
 
 void TandemEngine::finish_record() {
     while (rtl_.edge() <= last_edge_) rtl_.step();
-    bool recorded = rtl_.wave_open();
     rtl_.close_wave();
-    const auto part = base::part_of(options_.wave_path);
-    recorded = recorded && fst_is_complete(part.string()) && base::take_place(options_.wave_path);
-    std::error_code error;
-    if (!recorded) std::filesystem::remove(part, error);
-    checkpoint_.answer(recorded ? "recorded" : "no wave");
+    const WaveRecord& wave = rtl_.wave_record();
+    const bool recorded = wave.any && finish_wave(rtl_.library(), options_.wave_path);
+    checkpoint_.answer(recorded ? fmt::format("recorded {} {}", wave.from, wave.to) : "no wave");
 }
 
 /// Rows behind the difference tell more of it.
@@ -192,13 +217,14 @@ void TandemEngine::diagnose_and_record() {
     const Cycle first = divergence.pe    ? divergence.pe->cycle
                         : divergence.net ? divergence.net->cycle
                                          : edge;
-    divergence.wave_from = first > options_.edges_before ? first - options_.edges_before : 0;
-    divergence.wave_to = edge + options_.edges_after;
-    const auto recorded = checkpoint_.revive(
-        fmt::format("record {} {} {} {} {}", divergence.wave_from, edge, divergence.wave_to,
+    const Cycle from = first - std::min(first, options_.edges_before + rtl_.origin());
+    const auto answer = checkpoint_.revive(
+        fmt::format("record {} {} {} {} {}", from, edge, edge + options_.edges_after,
                     divergence.pe ? divergence.pe->pe_row : 0,
                     divergence.pe ? divergence.pe->pe_col : divergence.col));
-    if (recorded == "recorded")
+    std::istringstream in(answer.value_or(""));
+    std::string recorded;
+    if (in >> recorded >> divergence.wave_from >> divergence.wave_to && recorded == "recorded")
         divergence.wave = options_.wave_path;
     else
         divergence.note += (divergence.note.empty() ? "" : "; ") +
@@ -248,20 +274,6 @@ void TandemEngine::take_answer(const std::string& answer) {
                     : rtl_.pe(0, 0).weight != nullptr
                         ? "all PE registers were right up to there: the fault lies outside the PEs"
                         : "only the ports of this array were judged: its inside is not known");
-}
-
-/// The PE in question, its neighbours in row and column, and what the model expects of it.
-void TandemEngine::add_pe_probes() {
-    const uint32_t rows = shape().rows, cols = shape().cols;
-    const uint32_t r0 = focus_.pe_row, c0 = focus_.pe_col;
-    for (uint32_t r = r0 - std::min(r0, kPeReach); r <= std::min(rows - 1, r0 + kPeReach); ++r)
-        pe_probes_.add(rtl_, r, c0);
-    for (uint32_t c = c0 - std::min(c0, kPeReach); c <= std::min(cols - 1, c0 + kPeReach); ++c)
-        if (c != c0) pe_probes_.add(rtl_, r0, c);
-    probes_.insert(probes_.end(), pe_probes_.list().begin(), pe_probes_.list().end());
-    expected_scope_ = fmt::format("expected.r{}_c{}", r0, c0);
-    probes_.push_back({expected_scope_.c_str(), "psum", &expected_psum_, 32});
-    probes_.push_back({expected_scope_.c_str(), "psum_valid", &expected_valid_, 1});
 }
 
 }  // namespace tandem::cosim

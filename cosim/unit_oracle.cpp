@@ -86,9 +86,11 @@ std::optional<Unit> unit_of_assertion(std::string_view where) {
 
 struct UnitOracle::Judge {
     Cycle edge;
-    std::optional<UnitMismatch> found;
+    const Listener& listener;
+    std::optional<UnitMismatch> found{};
 
     void expect(Unit unit, const char* signal, uint32_t lane, uint64_t expected, uint64_t actual) {
+        if (listener) listener(signal, lane, expected);
         if (!found && expected != actual) found = {unit, signal, lane, edge, expected, actual};
     }
     void expect(Unit unit, const char* signal, const Net& net, uint64_t expected) {
@@ -149,7 +151,7 @@ void UnitOracle::accumulators(std::span<const int32_t> rows) {
 }
 
 std::optional<UnitMismatch> UnitOracle::before(Cycle edge, const TandemArrayPorts& ports) {
-    Judge judge{edge, {}};
+    Judge judge{edge, listener_};
     judge_handshakes(judge, ports);
     accept(edge, ports);
     judge_enables(judge);
@@ -161,11 +163,11 @@ std::optional<UnitMismatch> UnitOracle::before(Cycle edge, const TandemArrayPort
 }
 
 std::optional<UnitMismatch> UnitOracle::after(Cycle edge, const TandemArrayPorts& ports) {
-    Judge judge{edge, {}};
+    Judge judge{edge, listener_};
     judge_read(judge, ports);  // gives the row as it stood before this edge
     judge_commit(judge, ports);
     const bool row_inside = !rows_.empty() && edge - rows_.back().edge <= transit_;
-    Judge busy{edge, {}};
+    Judge busy{edge, listener_};
     busy.expect(Unit::kControl, "busy_o", 0, row_inside || tile_partial(), ports.busy);
     busy_ = busy.found;
     forget(edge);

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <iosfwd>
 #include <optional>
 #include <span>
@@ -57,6 +58,10 @@ class UnitOracle {
     void watch(std::span<const TandemTap> taps);
     /// Accumulator rows that are known from the start (rows x cols).
     void accumulators(std::span<const int32_t> rows);
+
+    /// Told of everything that is judged: signal, lane, and what it has to be.
+    using Listener = std::function<void(const char* signal, uint32_t lane, uint64_t expected)>;
+    void set_listener(Listener listener) { listener_ = std::move(listener); }
 
     /// What stood before `edge`; `ports` after its step. Call for every edge, in order.
     std::optional<UnitMismatch> before(Cycle edge, const TandemArrayPorts& ports);
@@ -116,6 +121,7 @@ class UnitOracle {
     Net act_skewed_, swap_skewed_, wgt_skewed_, load_skewed_;
     Net bottom_, emit_, row_, wr_valid_, wr_accumulate_, wr_addr_;
 
+    Listener listener_;
     /// busy_o after the last edge: judged with the nets before the next one, behind the loader's.
     std::optional<UnitMismatch> busy_;
     uint32_t beats_ = 0;  ///< accepted since the last swap

@@ -74,6 +74,20 @@ void note(Divergence& divergence, const std::string& text) {
     divergence.note += (divergence.note.empty() ? "" : "; ") + text;
 }
 
+/// The stream once more, around the PE that went wrong or above the column of the port.
+void record(const run::LoadedArray& array, const PortStream& stream,
+            const cosim::PortDiagnosis& inside, const std::string& wave, Divergence& divergence) {
+    PortBench bench(array.shape, array.library, stream.initial);
+    const uint32_t row = inside.pe ? inside.pe->pe_row : array.shape.rows - 1,
+                   col = inside.pe ? inside.pe->pe_col : divergence.col;
+    bench.record(wave, std::pair(row, col));
+    replay(stream, bench);
+    if (!bench.finish_record())
+        return note(divergence, "no waveform: " + wave + " cannot be written");
+    divergence.wave = wave;
+    divergence.wave_to = divergence.cycle_rtl;
+}
+
 /// Once more, with all that a report wants.
 Divergence look_into(const run::LoadedArray& array, const PortStream& stream,
                      const PortMismatch& found, const std::string& wave) {
@@ -85,19 +99,13 @@ Divergence look_into(const run::LoadedArray& array, const PortStream& stream,
     divergence.cycle_tlm = divergence.cycle_rtl = found.edge;
     divergence.expected = found.expected;
     divergence.actual = found.actual;
-    PortBench bench(array.shape, array.library, stream.initial);
     const bool ours = array.library->info().form != std::string_view("other");
+    PortBench bench(array.shape, array.library, stream.initial);
     if (ours) bench.look_inside();
-    if (!wave.empty()) bench.record(wave);
     replay(stream, bench);
-    if (!wave.empty() && bench.finish_record()) {
-        divergence.wave = wave;
-        divergence.wave_to = found.edge;
-    } else if (!wave.empty()) {
-        note(divergence, "no waveform: " + wave + " cannot be written");
-    }
-    if (!ours) return divergence;
     const auto inside = bench.diagnosis();
+    if (!wave.empty()) record(array, stream, inside, wave, divergence);
+    if (!ours) return divergence;
     divergence.pe = inside.pe;
     if (!inside.pe) divergence.net = inside.net;
     if (divergence.pe) {
@@ -133,7 +141,7 @@ std::string text_of(const PortMismatch& found) {
 }  // namespace
 
 std::optional<PortFailure> verify_ports(const run::LoadedArray& array, uint64_t seed,
-                                        const std::optional<std::string>& waves,
+                                        const std::optional<WavePlace>& waves,
                                         cosim::PortCounters& counters,
                                         cosim::PortCoverage& coverage) {
     if (!run(array, seed, {.counters = &counters, .coverage = &coverage})) return std::nullopt;
@@ -145,11 +153,10 @@ std::optional<PortFailure> verify_ports(const run::LoadedArray& array, uint64_t 
     const auto found = replay(stream, bench);
     if (!found) throw std::logic_error("a small stream at the ports does not fail again");
     const auto place = [&](const char* extension) {
-        return (std::filesystem::path(*waves) /
-                fmt::format("tandem_verify_ports_seed{}{}", seed, extension))
-            .string();
+        return waves->place(fmt::format("tandem_verify_ports_seed{}{}", seed, extension));
     };
-    PortFailure failure{look_into(array, stream, *found, waves ? place(".fst") : ""), ""};
+    const std::string wave = waves ? waves->wave(place(".fst")) : "";
+    PortFailure failure{look_into(array, stream, *found, wave), ""};
     explain_stream(array, seed, *first, failure.divergence);
     note(failure.divergence,
          fmt::format("made small: {} edges instead of {}", stream.edges.size(), first->edge + 1));
@@ -165,13 +172,12 @@ std::optional<PortFailure> verify_ports(const run::LoadedArray& array, uint64_t 
 
 std::optional<PortFailure> replay_ports(const run::LoadedArray& array,
                                         const std::filesystem::path& file,
-                                        const std::optional<std::string>& waves) {
+                                        const std::optional<WavePlace>& waves) {
     const PortStream stream = cosim::read_port_stream(file, array.shape);
     PortBench bench(array.shape, array.library, stream.initial);
     const auto found = replay(stream, bench);
     if (!found) return std::nullopt;
-    const std::string wave =
-        waves ? (std::filesystem::path(*waves) / file.stem()).string() + ".fst" : "";
+    const std::string wave = waves ? waves->wave(waves->place(file.stem().string() + ".fst")) : "";
     PortFailure failure{look_into(array, stream, *found, wave), file.string()};
     const auto next = [&, at = size_t{0}](const PortBench&) mutable {
         return at < stream.edges.size() ? stream.edges[at++] : cosim::idle_edge(array.shape);

@@ -11,6 +11,7 @@
 #include "cosim/divergence.h"
 #include "cosim/port_bench.h"
 #include "cosim/port_coverage.h"
+#include "jobs/whole_wave.h"
 #include "run/arrays.h"
 
 namespace tandem::jobs {
@@ -21,16 +22,16 @@ struct PortFailure {
     std::string stream;            ///< file that --replay takes; empty: it could not be written
 };
 
-/// The stream of a seed; adds to counters and coverage. `waves`: folder for the wave and the file
-/// of a failure; none: neither.
+/// The stream of a seed; adds to counters and coverage. `waves`: for the wave and the file of a
+/// failure; none: neither.
 std::optional<PortFailure> verify_ports(const run::LoadedArray& array, uint64_t seed,
-                                        const std::optional<std::string>& waves,
+                                        const std::optional<WavePlace>& waves,
                                         cosim::PortCounters& counters,
                                         cosim::PortCoverage& coverage);
 
 /// A stream from a file, as it is. Throws UserError naming the line that is wrong.
 std::optional<PortFailure> replay_ports(const run::LoadedArray& array,
                                         const std::filesystem::path& file,
-                                        const std::optional<std::string>& waves);
+                                        const std::optional<WavePlace>& waves);
 
 }  // namespace tandem::jobs

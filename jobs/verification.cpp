@@ -8,12 +8,11 @@
 
 #include "base/error.h"
 #include "base/stopwatch.h"
-#include "cosim/gtkw.h"
 #include "cosim/tandem_engine.h"
 #include "jobs/port_coverage_files.h"
 #include "jobs/port_verification.h"
 #include "jobs/progress.h"
-#include "run/paths.h"
+#include "jobs/whole_wave.h"
 
 namespace tandem::jobs {
 namespace {
@@ -52,14 +51,18 @@ void run_stream(cosim::TandemEngine& engine, const VerifyRequest& a, uint64_t se
     if (engine.rtl().injected()) done.injected = engine.rtl().injected();
 }
 
+std::optional<WavePlace> places(const VerifyRequest& a) {
+    if (!a.waves) return std::nullopt;
+    return WavePlace{*a.waves, a.wave};
+}
+
 /// The stream once more, with what diagnosis needs.
 Divergence diagnose(const run::LoadedArray& array, const VerifyRequest& a, uint64_t seed,
                     const Divergence& found) {
     cosim::TandemOptions options;
-    if (a.waves)
+    if (const auto waves = places(a))
         options.wave_path =
-            (std::filesystem::path(*a.waves) / fmt::format("tandem_verify_seed{}.fst", seed))
-                .string();
+            waves->wave(waves->place(fmt::format("tandem_verify_seed{}.fst", seed)));
     cosim::TandemEngine engine(array.shape, array.library, options);
     Verification again;
     run_stream(engine, a, seed, again);
@@ -72,23 +75,32 @@ Divergence diagnose(const run::LoadedArray& array, const VerifyRequest& a, uint6
     return alone;
 }
 
-std::string save_file(const Divergence& d, const engine::MxuShape& shape) {
-    if (d.wave.empty()) return {};
-    cosim::SaveFileRequest request;
-    request.wave = d.wave;
-    request.marker = d.pe ? d.pe->cycle : d.cycle_rtl;
-    request.shape = shape;
-    request.wrong_pe = d.pe;
-    request.float_filter = run::float_filter().string();
-    return cosim::write_gtkw(request);
+void add_save_file(Verification& done, const run::LoadedArray& array) {
+    Divergence& found = *done.divergence;
+    if (found.wave.empty()) return;
+    try {
+        done.gtkw = show_wave(array, found.wave, &found);
+    } catch (const UserError& error) {
+        found.note += (found.note.empty() ? "" : "; ") + std::string(error.what());
+    }
 }
 
-void add_save_file(Verification& done, const engine::MxuShape& shape) {
+/// Nothing was found, and a wave was asked for.
+void record_whole(Verification& done, const run::LoadedArray& array, const VerifyRequest& a) {
+    const bool replayed = !a.replay.empty();
+    if (a.wave.empty() || (!replayed && a.streams != 1)) return;
+    const bool recorded =
+        replayed ? record_port_stream(array, cosim::read_port_stream(a.replay, array.shape), a.wave)
+                 : record_random_stream(array, a.seed, stream_edges(array.shape), a.wave);
+    if (!recorded) {
+        done.not_written = a.wave + ": cannot be written";
+        return;
+    }
+    done.whole_wave = a.wave;
     try {
-        done.gtkw = save_file(*done.divergence, shape);
+        done.gtkw = show_wave(array, a.wave, nullptr);
     } catch (const UserError& error) {
-        std::string& note = done.divergence->note;
-        note += (note.empty() ? "" : "; ") + std::string(error.what());
+        done.not_written = error.what();
     }
 }
 
@@ -148,7 +160,7 @@ Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a)
         done.divergence = std::move(failure->divergence);
         done.replay = std::move(failure->stream);
     };
-    if (!a.replay.empty()) take(replay_ports(array, a.replay, a.waves));
+    if (!a.replay.empty()) take(replay_ports(array, a.replay, places(a)));
     const uint32_t streams = a.replay.empty() ? a.streams : 0;
     for (uint32_t i = 0; i < streams && !done.divergence; ++i) {
         engine.reset(0);
@@ -160,12 +172,15 @@ Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a)
         } else if (a.inject.empty()) {
             done.seed = a.seed + i;
             if (!done.coverage) done.coverage.emplace(array.shape);
-            take(verify_ports(array, done.seed, a.waves, done.ports, *done.coverage));
+            take(verify_ports(array, done.seed, places(a), done.ports, *done.coverage));
         }
         progress.update(i + 1, streams);
     }
     done.rows_compared = engine.rows_compared();
-    if (done.divergence) add_save_file(done, array.shape);
+    if (done.divergence)
+        add_save_file(done, array);
+    else
+        record_whole(done, array, a);
     done.seconds = watch.seconds();
     if (!a.inject.empty() && !done.injected && !done.divergence)
         throw UserError("--inject", "cycle", "a cycle that a stream reaches",
@@ -203,6 +218,7 @@ json verification_report(const run::LoadedArray& array, const VerifyRequest& a,
                    {"port_counters", ports},
                    {"port_coverage", done.coverage ? coverage_json(*done.coverage) : json()},
                    {"seconds", done.seconds}};
+    if (!done.whole_wave.empty()) report["wave"] = {{"file", done.whole_wave}, {"gtkw", done.gtkw}};
     if (done.injected) report["injected"] = done.injected->to_string();
     if (done.divergence)
         report["first_divergence"] = divergence_json(*done.divergence, done, shape, again);

@@ -25,6 +25,9 @@ struct VerifyRequest {
     /// Folder of the wave of a divergence and of its save file, "" for the current one; none: no
     /// wave.
     std::optional<std::string> waves = "";
+    /// File of the wave (.fst or .vcd), in that folder's place; empty: it gets a name. It is
+    /// written without a divergence, too, of a single stream or a replay.
+    std::string wave{};
     std::string replay{};  ///< file of a stream at the ports, in place of all streams
     // For the report.
     std::string chip;  ///< empty: the array was named by its parameters
@@ -44,9 +47,11 @@ struct Verification {
     double seconds = 0;
     std::optional<cosim::Injection> injected;
     std::optional<cosim::Divergence> divergence;
-    uint64_t seed = 0;   ///< of the stream that diverged
-    std::string replay;  ///< file of a stream at the ports that diverged; empty: another stream
-    std::string gtkw;    ///< save file of its wave; empty: none
+    uint64_t seed = 0;       ///< of the stream that diverged
+    std::string replay;      ///< file of a stream at the ports that diverged; empty: another stream
+    std::string gtkw;        ///< save file of its wave, or of `whole_wave`; empty: none
+    std::string whole_wave;  ///< of a stream that passed; empty: none was asked for
+    std::string not_written;  ///< of that wave, why; empty: it was
 };
 
 /// Stops at the first divergence. Throws UserError for an injection that the array cannot have or

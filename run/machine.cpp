@@ -63,16 +63,17 @@ bool Machine::all_pes() const {
 std::vector<TandemProbe> Machine::all_probes() {
     auto probes = probes_->list(wave_core());
     for (uint32_t r = 0; all_pes() && r < config_.mxu.rows; ++r)
-        for (uint32_t c = 0; c < config_.mxu.cols; ++c) pe_probes_.add(*engines_.first_rtl(), r, c);
+        for (uint32_t c = 0; c < config_.mxu.cols; ++c)
+            pe_probes_.add(engines_.first_rtl()->pe(r, c), config_.mxu.dtype, r, c);
     probes.insert(probes.end(), pe_probes_.list().begin(), pe_probes_.list().end());
     return probes;
 }
 
-cosim::SaveFileRequest Machine::save_file(const std::string& wave, uint64_t marker, uint32_t core) {
+cosim::SaveFileRequest Machine::save_file(const std::string& wave, uint32_t core) {
     cosim::SaveFileRequest request;
     request.wave = wave;
     request.period_fs = period_fs(config_);
-    request.marker = marker;
+    request.signals = cosim::wave_signals(engines_.first_rtl()->library(), wave);
     request.shape = engines_.first_rtl()->shape();
     request.model_units = probes_->scopes(core);
     request.float_filter = float_filter().string();
@@ -156,8 +157,8 @@ void Machine::collect_divergence(RunResult& result) {
     found.instruction = chip().core(core).mxu(array).instruction_of_block(what.block);
     if (views_[core] != nullptr) found.source = views_[core]->source(found.instruction);
     if (!what.wave.empty()) {
-        auto request = save_file(what.wave, what.pe ? what.pe->cycle : what.cycle_rtl, core);
-        request.wrong_pe = what.pe;
+        auto request = save_file(what.wave, core);
+        cosim::look_at(request, what);
         try {
             found.gtkw = cosim::write_gtkw(request);
         } catch (const UserError& error) {
@@ -177,10 +178,8 @@ void Machine::collect_wave(RunResult& result) {
         wave.note = path + ": cannot be written";
     else if (!wave.record.any)
         wave.note = "the run ended before the window of " + path;
-    else if (!cosim::fst_is_complete(base::part_of(path).string()))
+    else if (!cosim::finish_wave(rtl.library(), path))
         wave.note = path + ": cannot be written whole; is the disk full?";
-    else if (!base::take_place(path))
-        wave.note = path + ": cannot take its place";
     if (!wave.note.empty()) {
         std::error_code error;
         std::filesystem::remove(base::part_of(path), error);
@@ -190,7 +189,8 @@ void Machine::collect_wave(RunResult& result) {
     if (wave.record.too_large)
         wave.note = fmt::format("{} was ended after cycle {}: more than {} MB (--wave-limit)", path,
                                 wave.record.to, options_.wave.limit_mb);
-    auto request = save_file(path, wave.record.from, wave_core());
+    auto request = save_file(path, wave_core());
+    request.marker = wave.record.from;
     request.all_pes = all_pes() && rtl.info().form != std::string_view("other");
     try {
         wave.gtkw = cosim::write_gtkw(request);

@@ -50,7 +50,7 @@ class Machine {
     void begin_program(sim::Cycle start);
     bool all_pes() const;
     std::vector<TandemProbe> all_probes();
-    cosim::SaveFileRequest save_file(const std::string& wave, uint64_t marker, uint32_t core);
+    cosim::SaveFileRequest save_file(const std::string& wave, uint32_t core);
     void collect_core(uint32_t index, RunResult& result);
     void collect_layers(RunResult& result, uint64_t runs) const;
     void collect_cosim(RunResult& result);

@@ -60,6 +60,8 @@ std::string inject_option(const std::string& inject);
 int conclude_run(const arch::ChipConfig& chip, const run::RunResult& result,
                  const run::RunReport& report, const std::string& json, const std::string& inject);
 
+/// --wave: an FST, or a VCD by its name.
+CLI::Option* add_wave_file_option(CLI::App& command, std::string& wave, const std::string& text);
 /// --wave and its window.
 void add_wave_options(CLI::App& command, run::WaveOptions& wave);
 

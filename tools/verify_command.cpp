@@ -2,6 +2,7 @@
 // tandem verify: random command streams into the MAC array, RTL against model, row by row.
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/process.h"
 #include "base/terminal.h"
 #include "jobs/port_coverage_files.h"
@@ -20,7 +21,7 @@ struct VerifyArguments : ArrayArguments {
     uint32_t streams = 100;
     uint64_t seed = 0;
     ChipArguments chip;
-    std::string inject, json, replay, coverage;
+    std::string inject, json, replay, wave, coverage;
 };
 
 std::string rerun(const VerifyArguments& a, uint64_t seed, const std::string& replay) {
@@ -75,15 +76,28 @@ void print(const cosim::PortCoverage& coverage, const std::string& file) {
     jobs::write_coverage(file, coverage);
 }
 
+/// Of streams that passed; that of a failure stands with it.
+void print_wave(const VerifyArguments& a, const jobs::Verification& done) {
+    if (a.wave.empty() || done.divergence) return;
+    if (done.whole_wave.empty() && done.not_written.empty())
+        base::print(
+            "no wave: nothing failed, and a stream that passes is recorded with --streams 1 or "
+            "--replay\n");
+    if (done.whole_wave.empty()) return;
+    base::print("wave: {}\n", done.whole_wave);
+    if (!done.gtkw.empty()) base::print("look: {}\n", base::quoted({"gtkwave", done.gtkw}));
+}
+
 int verify(const VerifyArguments& a) {
-    check_output_files({{"--json", a.json}, {"--coverage", a.coverage}},
-                       {{"--rtl", a.choice.rtl}, {"--chip", a.chip.chip}});
+    check_output_files({{"--json", a.json}, {"--wave", a.wave}, {"--coverage", a.coverage}},
+                       {{"--rtl", a.choice.rtl}, {"--chip", a.chip.chip}, {"--replay", a.replay}});
     const run::LoadedArray array = !a.chip.named() ? run::load_array(a.shape(), a.choice)
                                                    : run::load_array(a.chip.load(), a.choice);
     const jobs::VerifyRequest request{
         .streams = a.streams,
         .seed = a.seed,
         .inject = a.inject,
+        .wave = a.wave,
         .replay = a.replay,
         .chip = a.chip.chip,
         .sets = a.chip.sets,
@@ -101,8 +115,10 @@ int verify(const VerifyArguments& a) {
             array.shape.rows, array.shape.cols, to_string(array.shape.dtype), a.streams, a.seed,
             a.seed + a.streams - 1, done.rows_compared, done.ports.edges);
     if (done.coverage && !done.divergence) print(*done.coverage, a.coverage);
+    print_wave(a, done);
     if (!a.json.empty()) run::write_report(a.json, jobs::verification_report(array, request, done));
     if (done.divergence) return kMismatch;
+    if (!done.not_written.empty()) throw UserError("--wave: " + done.not_written);
     return kGood;
 }
 
@@ -130,6 +146,10 @@ void add_verify_command(CLI::App& app, Action& action) {
     command->add_option("--coverage", a->coverage,
                         "print what the traffic at the ports has met and write it to this file: "
                         "NAME.json, or NAME.info (lcov)");
+    add_wave_file_option(
+        *command, a->wave,
+        "waveform of the failure (.fst or .vcd), with a save file for GTKWave "
+        "(default: a name of its own); of --streams 1 or --replay also without one");
     command->add_option("--json", a->json, "write the report to this file");
     command->callback([&action, a] { action = [a] { return verify(*a); }; });
 }

@@ -4,24 +4,24 @@
 
 namespace tandem::tools {
 
-void add_wave_options(CLI::App& command, run::WaveOptions& wave) {
+CLI::Option* add_wave_file_option(CLI::App& command, std::string& wave, const std::string& text) {
     const CLI::Validator file(
-        [](std::string& text) {
-            if (text.ends_with(".vcd"))
-                return "expected the name of an FST (fst2vcd makes a VCD of it), found \"" + text +
-                       "\"";
+        [](std::string& name) {
             // A save file names it in a line of its own.
-            const bool shows = text.find_first_of("\n\"") == std::string::npos;
-            return text.empty() || text.ends_with(".gtkw") || !shows
-                       ? "expected the name of an FST, found \"" + text + "\""
+            const bool shows = name.find_first_of("\n\"") == std::string::npos;
+            return name.empty() || name.ends_with(".gtkw") || !shows
+                       ? "expected the name of an FST or a VCD, found \"" + name + "\""
                        : std::string{};
         },
-        "FST");
+        "FST|VCD");
+    return command.add_option("--wave", wave, text)->check(file);
+}
+
+void add_wave_options(CLI::App& command, run::WaveOptions& wave) {
     const CLI::Range cycle(uint64_t{0}, uint64_t{1'000'000'000'000});
-    auto* path = command.add_option(
-        "--wave", wave.path,
-        "write a waveform (FST) and a save file for GTKWave; backends rtl, tandem");
-    path->check(file);
+    auto* path = add_wave_file_option(command, wave.path,
+                                      "write a waveform (FST, or VCD where the name ends in .vcd) "
+                                      "and a save file for GTKWave; backends rtl, tandem");
     command
         .add_option(
             "--wave-from", wave.from,

@@ -50,6 +50,8 @@ class GtkwTest : public ::testing::Test {
             if (line.starts_with("@")) {
                 flags = static_cast<unsigned>(std::stoul(line.substr(1), nullptr, 16));
                 program.clear();
+            } else if (line.starts_with("[color]")) {
+                continue;
             } else if (line.starts_with("^>")) {
                 program = line.substr(line.find(' ') + 1);
             } else if (line.starts_with("-")) {
@@ -127,7 +129,8 @@ TEST_F(GtkwTest, GroupsAreClosedInTheOrderTheyWereOpened) {
         }
     }
     EXPECT_EQ(open, "");
-    EXPECT_EQ(groups, 4 + 4 + 1 + 2);
+    // The edge, rows, columns, ports, their lanes, what was expected of ports, units.
+    EXPECT_EQ(groups, 1 + 4 + 4 + 1 + 4 + 1 + 2);
 }
 
 TEST_F(GtkwTest, TheWrongPeComesFirstThenWhatSurroundsIt) {
@@ -136,13 +139,53 @@ TEST_F(GtkwTest, TheWrongPeComesFirstThenWhatSurroundsIt) {
     request_.marker = 77;
     const auto traces = write();
     ASSERT_GT(traces.size(), 8u);
-    EXPECT_EQ(traces[1].name, "expected.r9_c0.psum[31:0]");
-    EXPECT_EQ(group(traces, "PE row 9 column 0").size(), 4u);
+    EXPECT_EQ(traces[1].name, "tandem.edge[63:0]");
+    const auto wrong = group(traces, "PE row 9 column 0");
+    ASSERT_GE(wrong.size(), 3u);
+    EXPECT_EQ(wrong[0], "expected.r9_c0.psum[31:0]");
+    EXPECT_EQ(wrong[1], "pe.r9_c0.psum[31:0]");
+    EXPECT_EQ(wrong[2], "expected.r9_c0.psum_known");
+    EXPECT_NE(text_.find("[color] 1\n+{r9_c0 psum} pe.r9_c0.psum"), std::string::npos) << "red";
     EXPECT_EQ(group(traces, "column 0:").size(), 5u * 4);  // two above, two below
     EXPECT_EQ(group(traces, "row 9:").size(), 3u * 4);     // there is nothing to the left
     EXPECT_EQ(find(traces, "pe.r12_c0.psum[31:0]"), nullptr) << "was not recorded";
     EXPECT_NE(text_.find(" 77000000 -1"), std::string::npos) << "the marker";
     EXPECT_NE(text_.find("[timestart] 72000000"), std::string::npos);
+}
+
+TEST_F(GtkwTest, TheWrongColumnOfAPortStandsAloneAndFirst) {
+    request_.wrong_port = "cmt_data_o";
+    request_.wrong_col = 2;
+    request_.signals = {{"expected.cmt_data_o", 128},
+                        {"expected.cmt_data_o_known", 1},
+                        {"rtl.cmt_data_o", 128},
+                        {"rtl.top.cmt_data_o", 128},
+                        {"rtl.top.mine", 5}};
+    const auto traces = write();
+    const auto wrong = group(traces, "cmt_data_o: expected and found");
+    ASSERT_EQ(wrong.size(), 3u);
+    EXPECT_TRUE(wrong[1].starts_with("(32)rtl.cmt_data_o[127:0] (33)rtl.cmt_data_o[127:0]"))
+        << wrong[1];
+    EXPECT_TRUE(wrong[1].ends_with(" (63)rtl.cmt_data_o[127:0]")) << wrong[1];
+    EXPECT_EQ(group(traces, "cmt_data_o: columns 0 to 3").size(), 8u);
+    EXPECT_EQ(group(traces, "signals of the top module"),
+              std::vector<std::string>{"rtl.top.mine[4:0]"});
+    EXPECT_EQ(find(traces, "rtl.busy_o"), nullptr) << "the waveform does not have it";
+}
+
+TEST_F(GtkwTest, TheMarkerOfANetStandsBeforeItsEdge) {
+    Divergence found;
+    found.what = "port";
+    found.port = "act_ready_o";
+    found.cycle_rtl = 77;
+    look_at(request_, found);
+    write();
+    EXPECT_NE(text_.find(" 76750000 -1"), std::string::npos) << text_.substr(0, 300);
+    found.port = "busy_o";
+    text_.clear();
+    look_at(request_, found);
+    write();
+    EXPECT_NE(text_.find(" 77000000 -1"), std::string::npos) << text_.substr(0, 300);
 }
 
 TEST_F(GtkwTest, Int8IsSignedDecimal) {

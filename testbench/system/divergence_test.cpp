@@ -78,7 +78,7 @@ TEST_F(DivergenceTest, TheWindowHoldsRtlAndModelSignalsAroundTheMarker) {
                       .c_str()),
               0);
     const std::string vcd = read_text(folder_ / "wave.vcd");
-    for (const char* signal : {"act_data_i", "cmt_data_o", "psum_valid", "instruction",
+    for (const char* signal : {"act_data_i", "cmt_data_o", "psum_known", "instruction",
                                "queue_depth", "scope module model", "scope module pe"})
         EXPECT_NE(vcd.find(signal), std::string::npos) << signal;
     const std::string save = read_text(folder_ / gtkw);

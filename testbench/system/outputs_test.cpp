@@ -139,11 +139,6 @@ TEST_F(OutputsTest, AreThereAlsoWhenTheReaderOfStandardOutputHasGone) {
     EXPECT_EQ(std::filesystem::file_size(folder_ / "o.bin"), 10u);
 }
 
-TEST_F(OutputsTest, AWaveIsNoVcd) {
-    expect_refused("run m.tflite --backend rtl --wave x.vcd",
-                   {"--wave", "FST", "fst2vcd", "x.vcd"});
-}
-
 TEST_F(OutputsTest, AWrongProductNamesItsFirstElement) {
     const auto result = run("gemm 16 16 16 --backend rtl --inject seed=1");
     EXPECT_EQ(result.status, 1) << result.output;

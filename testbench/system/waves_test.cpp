@@ -86,7 +86,10 @@ class WavesTest : public CommandLineTest {
         for (std::string line; std::getline(in, line);) {
             if (line.empty() || std::string("[*@-^").find(line[0]) != std::string::npos) continue;
             const auto alias = line.find("} ");
-            names.push_back(alias == std::string::npos ? line : line.substr(alias + 2));
+            std::string name = alias == std::string::npos ? line : line.substr(alias + 2);
+            // A lane is a list of bits of one signal.
+            if (name.starts_with("(")) name = name.substr(name.find(')') + 1);
+            names.push_back(name.substr(0, name.find(' ')));
         }
         return names;
     }
@@ -221,6 +224,35 @@ TEST_F(WavesTest, TheFilterDecodesBf16AndFp32) {
               0);
     EXPECT_EQ(read_text(folder_ / "out.txt"),
               "1\n-5\ninf\n-inf\n9.18355e-41\n3745.25\n-1\nxxxx\n12\n");
+}
+
+TEST_F(WavesTest, AllThatASaveFileOfAFailureShowsIsThere) {
+    const std::string flip = " --inject 'pe[3][4].psum:bit7@cycle=150'";
+    const std::string array = "verify --rows 8 --cols 8 --streams 1 --seed 8 --wave ";
+    const auto flat = run(array + "f.fst" + flip);
+    EXPECT_EQ(flat.status, 1) << flat.output;
+    expect_all_there("f", 100);
+    const auto names = asked_for("f.gtkw");
+    for (const char* signal :
+         {"tandem.edge[63:0]", "expected.r3_c4.weight[7:0]", "expected.r2_c4.psum[31:0]",
+          "expected.r3_c3.activation[7:0]", "expected.cmt_data_o[255:0]", "expected.wr_valid"})
+        EXPECT_NE(std::ranges::find(names, signal), names.end()) << signal;
+    const auto vcd = run(array + "v.vcd" + flip);
+    EXPECT_EQ(vcd.status, 1) << vcd.output;
+    EXPECT_EQ(asked_for("v.gtkw"), names);
+    EXPECT_TRUE(read_text(folder_ / "v.vcd").find("$enddefinitions") != std::string::npos);
+}
+
+TEST_F(WavesTest, AStreamThatPassesIsRecordedWithItsResets) {
+    // Of the stream with this seed: two resets at least.
+    const auto result =
+        run_with_report("verify --rows 4 --cols 4 --streams 1 --seed 2 --wave s.fst");
+    ASSERT_EQ(result.status, 0) << result.output;
+    ASSERT_GE(result.report["counters"]["resets"], 2) << "another seed has some";
+    EXPECT_EQ(result.report["wave"]["file"], "s.fst");
+    expect_all_there("s", 2 * 16 * 4);
+    EXPECT_GE(load("s.fst").last_fs, result.report["edges"].get<uint64_t>() * 990'000)
+        << "a reset ends no wave";
 }
 
 TEST_F(WavesTest, MistakesOfTheCommandLine) {
