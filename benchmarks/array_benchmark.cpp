@@ -39,8 +39,9 @@ struct Case {
     uint32_t size;
     arch::Dtype dtype;
     std::string form;
-    std::string march;  ///< empty: of this machine
-    bool waves = true;  ///< tracing compiled in (it stays off)
+    std::string march;      ///< empty: of this machine
+    bool waves = true;      ///< tracing compiled in (it stays off)
+    bool contract = false;  ///< the checker of the port contract beside it
 };
 
 const std::vector<Case> kCases = {
@@ -59,6 +60,8 @@ const std::vector<Case> kCases = {
     {"int8_16_no_waves", 16, arch::Dtype::kInt8, "flat", "", false},
     {"int8_128_no_waves", 128, arch::Dtype::kInt8, "flat", "", false},
     {"int8_256_no_waves", 256, arch::Dtype::kInt8, "flat", "", false},
+    {"int8_16_contract", 16, arch::Dtype::kInt8, "flat", "", true, true},
+    {"int8_128_contract", 128, arch::Dtype::kInt8, "flat", "", true, true},
 };
 
 void set_environment(const char* name, const std::string& value) {
@@ -80,6 +83,9 @@ class Array {
         cosim::ArraySpec spec{.rows = which.size, .cols = which.size, .acc_depth = kDepth};
         spec.dtype = which.dtype;
         spec.form = which.form;
+        if (which.contract)
+            spec.contract = engine::timing(engine::MxuShape{
+                .rows = which.size, .cols = which.size, .accumulator_rows = kDepth});
         const auto start = Clock::now();
         library_ = std::make_unique<cosim::ArrayLibrary>(cosim::ensure_array(spec, options));
         build_seconds_ = seconds_since(start);

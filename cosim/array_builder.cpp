@@ -18,6 +18,7 @@
 #include "cosim/array_view.h"
 #include "cosim/build_tools.h"
 #include "cosim/generated_model.h"
+#include "cosim/port_contract.h"
 
 namespace tandem::cosim {
 namespace {
@@ -116,7 +117,23 @@ class Builder {
             command.push_back(word);
         // In the folder of the sources, so that messages of the model name files without their
         // place.
-        stage("verilating the " + title_, command, recipe_.filelist().parent_path(), scratch);
+        const fs::path folder = recipe_.filelist().parent_path();
+        const auto run = [&] { stage("verilating the " + title_, command, folder, scratch); };
+        if (recipe_.contract().empty()) return run();
+        const base::Command plain = command;
+        const fs::path checker = scratch / "contract.sv";
+        write_file(checker, recipe_.contract());
+        command.push_back(checker.string());
+        try {
+            run();
+        } catch (const UserError&) {
+            // The array by itself: what is wrong with it, a port that is missing, is said better.
+            command = plain;
+            run();
+            check_ports(recipe_.spec(), top_of(recipe_.spec()),
+                        GeneratedModel(scratch / "model", kPrefix));
+            throw;
+        }
     }
 
     /// A file that is used and not part of the key would make stale arrays.
@@ -131,7 +148,8 @@ class Builder {
             const std::string place = file.lexically_normal().string();
             const bool tools = place.starts_with(include.parent_path().string()) ||
                                place.starts_with(scratch.string()) ||
-                               file.filename().string().starts_with("verilator");
+                               file.filename().string().starts_with("verilator") ||
+                               (!recipe_.contract().empty() && word == kContractName);
             if (!tools && !recipe_.sources().contains(file))
                 throw UserError(
                     fmt::format("{}: file {} is used but not named: add it, or its "
@@ -214,6 +232,7 @@ class Builder {
         check_ports(recipe_.spec(), top, generated);
         check_sources(scratch.path(), include);
         write_file(model / "array_places.h", array_view(recipe_.spec(), top, generated));
+        write_file(model / "contract_rules.h", contract_rules(recipe_.contract()));
         compile(include, scratch.path());
         cache_.put(file, recipe_.key(), read_file(scratch.path() / "array.so"), scratch.path());
     }

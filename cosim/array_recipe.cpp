@@ -14,6 +14,7 @@
 #include "base/fnv128.h"
 #include "cosim/array_view.h"
 #include "cosim/build_tools.h"
+#include "cosim/port_contract.h"
 
 namespace tandem::cosim {
 namespace {
@@ -75,7 +76,8 @@ ArrayRecipe::ArrayRecipe(const ArraySpec& spec, const BuildOptions& options,
       compiler_(compiler_for(spec.dtype)),
       tools_(
           {version_of(kVerilator, cache, options), version_of(compiler_, cache, options), march_}),
-      sources_(filelist_) {
+      sources_(filelist_),
+      contract_(contract_source(spec_, options.rtl_dir)) {
     if (march_ == "native") tools_.push_back(vector_extensions());
     key_ = key_of(options.shim_dir);
 }
@@ -91,6 +93,7 @@ std::string ArrayRecipe::key_of(const fs::path& shim_dir) const {
     for (const Level& level : kLevels) hash.add(level.option + std::to_string(level.most_bytes));
     hash.add(arch::to_string(spec_.dtype));
     sources_.add_to(hash);
+    hash.add(contract_);
     for (const char* file : kShimFiles) hash.add(text_of(shim_dir / file));
     hash.add(kViewVersion);
     return hash.hex();

@@ -27,6 +27,8 @@ class ArrayRecipe {
     const std::filesystem::path& filelist() const { return filelist_; }
     const RtlSources& sources() const { return sources_; }
     const std::string& key() const { return key_; }
+    /// The checker beside the array; empty: there is none.
+    const std::string& contract() const { return contract_; }
     /// Of the array's files in a cache.
     std::string stem() const { return name_of(spec_) + '-' + key_; }
     /// Of the compiled runtime of Verilator, which arrays share.
@@ -56,6 +58,7 @@ class ArrayRecipe {
     std::string march_, level_, compiler_;
     std::vector<std::string> tools_;
     RtlSources sources_;
+    std::string contract_;
     std::string key_;
 };
 

@@ -4,6 +4,7 @@
 //   TANDEM_ARRAY_ELEMENT_BYTES                               of an element at its ports
 //   TANDEM_ARRAY_DTYPE, TANDEM_ARRAY_BUILD_KEY               string literals
 //   array_places.h (array_view.cpp)                          where its registers and nets stand
+//   contract_rules.h (port_contract.cpp)                     the rules of the checker beside it
 // A step is two evaluations (falling edge with the new inputs, rising edge) and allocates nothing.
 #include <unistd.h>
 #include <verilated.h>
@@ -25,6 +26,7 @@
 #include "array_abi.h"
 #include "array_places.h"
 #include "array_trace.h"
+#include "contract_rules.h"
 
 // The evaluation itself, as Varray::eval() calls it, and that of all combinational logic.
 void Varray___024root___eval(Varray___024root* root);
@@ -73,8 +75,11 @@ static std::string failed_assertion;
 struct ModelIsBroken {};
 
 static void note_failure(const char* filename, int linenum) {
-    if (failed_assertion.empty())
-        failed_assertion = std::string(filename) + ":" + std::to_string(linenum);
+    if (!failed_assertion.empty()) return;
+    failed_assertion = std::string(filename) + ":" + std::to_string(linenum);
+    if (std::strcmp(filename, contract::kFile) != 0) return;
+    for (const auto* rule = contract::kRules; rule->text != nullptr; ++rule)
+        if (rule->line == linenum) failed_assertion += std::string(": ") + rule->text;
 }
 
 // These replace the runtime's own, which end the process: a failing assertion is an answer, not a

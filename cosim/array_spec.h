@@ -8,6 +8,7 @@
 #include <string>
 
 #include "arch/dtype.h"
+#include "engine/mxu_engine.h"
 
 namespace tandem::cosim {
 
@@ -29,6 +30,9 @@ struct ArraySpec {
     unsigned pipeline = 1;      ///< PEs between two pipeline registers
     bool sum4 = false;
     std::optional<OtherRtl> other = {};
+    /// The latencies with which the checker of the port contract stands beside the array; none: it
+    /// does not.
+    std::optional<engine::MxuTiming> contract = {};
 };
 
 /// Throws UserError naming the first parameter that is out of range.

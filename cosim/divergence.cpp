@@ -19,6 +19,26 @@ std::string sum_text(arch::Dtype dtype, int64_t sum) {
     return fp32_text(static_cast<uint32_t>(sum));
 }
 
+void blame(Divergence& divergence, const PeMismatch& pe) {
+    divergence.pe = pe;
+    divergence.unit = to_string(Unit::kPe);
+    divergence.signal = to_string(pe.which);
+}
+
+void blame(Divergence& divergence, const UnitMismatch& net, const engine::MxuShape& shape) {
+    divergence.net = net;
+    divergence.unit = to_string(net.unit);
+    divergence.signal = net.signal;
+    if (net.unit != Unit::kPe) return;
+    // Its register was right: the output of the PE, or the wire behind it.
+    const auto number = [&](uint64_t bits) {
+        return shape.dtype == arch::Dtype::kInt8 ? static_cast<int32_t>(bits)
+                                                 : static_cast<int64_t>(bits);
+    };
+    divergence.pe = {PeRegister::kPsum, shape.rows - 1,       net.lane,
+                     net.cycle,         number(net.expected), number(net.actual)};
+}
+
 std::string net_text(const UnitMismatch& net) {
     return fmt::format("unit {}, {} (lane {}), cycle {}: expected 0x{:x}, has 0x{:x}",
                        to_string(net.unit), net.signal, net.lane, net.cycle, net.expected,

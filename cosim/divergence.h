@@ -15,6 +15,7 @@ namespace tandem::cosim {
 struct Divergence {
     std::string what;             ///< "value", "cycle", "order", "port" or "assertion"
     std::string port;             ///< kind "port": the one that is wrong, at edge cycle_rtl
+    bool of_ports = false;        ///< of a port's behaviour: streams at the ports say it better
     uint64_t block = 0;           ///< matmul whose row it is, counted since reset
     uint32_t row = 0;             ///< row within the block
     uint32_t col = 0;             ///< array column
@@ -24,7 +25,8 @@ struct Divergence {
     int64_t expected = 0;
     int64_t actual = 0;
     /// The unit of the array that went wrong first ("control", "weight loader", "skew", "PE",
-    /// "accumulators") and what of it was wrong: a net, a port, a PE register, or "assertion".
+    /// "accumulators") and what of it was wrong: a net, a port, a PE register, "assertion", or
+    /// the rule of the port contract.
     /// Empty: not known.
     std::string unit, signal;
     /// The first PE register that was wrong; nothing: all PEs were right up to there.
@@ -39,6 +41,11 @@ struct Divergence {
     std::string difference;
     std::string hint;  ///< the mistake that explains what was seen (cosim/hint.h); empty: none does
 };
+
+/// What went wrong first, and the unit and signal with which it is called.
+void blame(Divergence& divergence, const PeMismatch& pe);
+/// A net below a PE blames that PE as well.
+void blame(Divergence& divergence, const UnitMismatch& net, const engine::MxuShape& shape);
 
 /// For people: a number, or the bits and the number of an fp32.
 std::string sum_text(arch::Dtype dtype, int64_t sum);

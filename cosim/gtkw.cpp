@@ -21,7 +21,7 @@ void look_at(SaveFileRequest& request, const Divergence& d) {
     request.wrong_pe = d.pe;
     request.wrong_net = d.net;
     request.wrong_col = d.col;
-    if (d.what == "port") request.wrong_port = d.port;
+    if (d.what == "port" || d.what == "assertion") request.wrong_port = d.port;
     if (d.what == "value") request.wrong_port = "cmt_data_o";
     if (d.what == "cycle") request.wrong_port = "cmt_valid_o";
     if (d.what == "order") request.wrong_port = "cmt_addr_o";

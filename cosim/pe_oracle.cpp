@@ -17,6 +17,14 @@ uint32_t container(const void* place, uint32_t bytes) {
 
 }  // namespace
 
+PeTable pe_table(const TandemArrayInfo& info,
+                 const std::function<TandemPeRegisters(uint32_t row, uint32_t col)>& pe) {
+    PeTable table{{}, info.element_bytes, info.psum_bytes, info.tag_bytes};
+    for (uint32_t r = 0; r < info.rows; ++r)
+        for (uint32_t c = 0; c < info.cols; ++c) table.pes.push_back(pe(r, c));
+    return table;
+}
+
 PeOracle::PeOracle(engine::MxuShape shape, std::span<const std::byte> active,
                    std::span<const std::byte> shadow)
     : shape_(shape) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,6 +35,9 @@ struct PeTable {
     std::vector<TandemPeRegisters> pes;
     uint32_t element_bytes, psum_bytes, tag_bytes;  ///< of their containers
 };
+/// `pe` is asked for every PE.
+PeTable pe_table(const TandemArrayInfo& info,
+                 const std::function<TandemPeRegisters(uint32_t row, uint32_t col)>& pe);
 
 class PeOracle {
   public:

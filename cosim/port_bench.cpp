@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "base/output_file.h"
+#include "cosim/port_contract.h"
 #include "cosim/wave_file.h"
 
 namespace tandem::cosim {
@@ -50,8 +51,14 @@ std::optional<PortMismatch> PortBench::step(const PortEdge& edge) {
 }
 
 std::optional<PortMismatch> PortBench::compare(uint64_t edge) const {
-    if (ports_.failure != nullptr)
-        return PortMismatch{.signal = "assertion", .edge = edge, .note = ports_.failure};
+    if (ports_.failure == nullptr) return compare_ports(edge);
+    // What the checker of the contract found has a port that says it better.
+    if (is_of_contract(ports_.failure))
+        if (auto found = compare_ports(edge)) return found;
+    return PortMismatch{.signal = "assertion", .edge = edge, .note = ports_.failure};
+}
+
+std::optional<PortMismatch> PortBench::compare_ports(uint64_t edge) const {
     const auto flag = [&](const char* signal, uint8_t actual, bool expected) {
         std::optional<PortMismatch> found;
         if ((actual != 0) != expected)
@@ -86,16 +93,14 @@ std::optional<PortMismatch> PortBench::compare(uint64_t edge) const {
 // ---- inside Tandem's own array
 
 void PortBench::look_inside() {
-    pes_.element_bytes = library_->info().element_bytes;
-    pes_.psum_bytes = library_->info().psum_bytes;
-    pes_.tag_bytes = library_->info().tag_bytes;
-    for (uint32_t r = 0; r < shape_.rows; ++r)
-        for (uint32_t c = 0; c < shape_.cols; ++c) {
-            TandemPeRegisters registers{};
-            library_->pe(array_, r, c, &registers);
-            pes_.pes.push_back(registers);
-        }
+    pes_ = pe_table(library_->info(), [this](uint32_t r, uint32_t c) { return pe(r, c); });
     new_oracles();
+}
+
+TandemPeRegisters PortBench::pe(uint32_t row, uint32_t col) const {
+    TandemPeRegisters registers{};
+    library_->pe(array_, row, col, &registers);
+    return registers;
 }
 
 void PortBench::new_oracles() {
@@ -146,14 +151,9 @@ void PortBench::record(const std::filesystem::path& wave,
                        std::optional<std::pair<uint32_t, uint32_t>> pe) {
     constexpr uint64_t kPeriodFs = 1'000'000;
     wave_ = wave;
-    const auto registers = [this](uint32_t r, uint32_t c) {
-        TandemPeRegisters found{};
-        library_->pe(array_, r, c, &found);
-        return found;
-    };
     failure_probes_ = std::make_unique<FailureProbes>(
         FailurePlace{.shape = shape_,
-                     .pe = registers,
+                     .pe = [this](uint32_t r, uint32_t c) { return this->pe(r, c); },
                      .taps = own_array() ? watch_nets() : std::span<const TandemTap>{},
                      .pe_row = pe ? pe->first : 0,
                      .pe_col = pe ? pe->second : 0,

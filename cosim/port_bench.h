@@ -63,8 +63,10 @@ class PortBench {
 
   private:
     std::optional<PortMismatch> compare(uint64_t edge) const;
+    std::optional<PortMismatch> compare_ports(uint64_t edge) const;
     void judge_inside(uint64_t edge, uint32_t beat_row);
     void new_oracles();
+    TandemPeRegisters pe(uint32_t row, uint32_t col) const;
     bool own_array() const;
     std::span<const TandemTap> watch_nets();
 

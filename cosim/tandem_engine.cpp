@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cosim/port_contract.h"
+
 namespace tandem::cosim {
 
 using engine::MxuEvent;
@@ -132,6 +134,8 @@ void TandemEngine::on_failure(Cycle edge, const std::string& what) {
     divergence.what = rtl_.assertion_failed() ? "assertion" : "value";
     divergence.note =
         rtl_.assertion_failed() ? fmt::format("assertion of the RTL failed at {}", what) : what;
+    divergence.of_ports = is_of_contract(what) || !rtl_.assertion_failed();
+    divergence.signal = rule_of(what);
     divergence.block = block_in_work();
     divergence.cycle_rtl = divergence.cycle_tlm = edge;
     diverge(std::move(divergence));

@@ -56,14 +56,8 @@ bool TandemEngine::planes_are_right() {
 }
 
 const PeTable& TandemEngine::pes() {
-    if (pes_.pes.empty()) {
-        const TandemArrayInfo& info = rtl_.info();
-        pes_.element_bytes = info.element_bytes;
-        pes_.psum_bytes = info.psum_bytes;
-        pes_.tag_bytes = info.tag_bytes;
-        for (uint32_t r = 0; r < shape().rows; ++r)
-            for (uint32_t c = 0; c < shape().cols; ++c) pes_.pes.push_back(rtl_.pe(r, c));
-    }
+    if (pes_.pes.empty())
+        pes_ = pe_table(rtl_.info(), [this](uint32_t r, uint32_t c) { return rtl_.pe(r, c); });
     return pes_;
 }
 
@@ -106,7 +100,9 @@ void TandemEngine::begin_record(const std::string& wave, Cycle from) {
     failure_probes_ = std::make_unique<FailureProbes>(place);
     WaveRequest request;
     request.path = wave;
-    request.from = rtl_.has_origin() ? std::max(from, rtl_.edge() - rtl_.origin()) : from;
+    // The array may be behind the origin, or the origin may not be known yet.
+    const Cycle edge = rtl_.edge();
+    request.from = rtl_.has_origin() ? std::max(from, edge - std::min(edge, rtl_.origin())) : from;
     request.period_fs = options_.period_fs;
     if (options_.model_probes) request.probes = options_.model_probes();
     const auto probes = failure_probes_->list();
@@ -241,27 +237,10 @@ void TandemEngine::take_answer(const std::string& answer) {
         int which = 0;
         in >> which >> pe.pe_row >> pe.pe_col >> pe.cycle >> pe.expected >> pe.actual;
         pe.which = static_cast<PeRegister>(which);
-        divergence.pe = pe;
-        divergence.unit = to_string(Unit::kPe);
-        divergence.signal = to_string(pe.which);
-        return;
+        return blame(divergence, pe);
     }
-    if (kind == "net") divergence.net = parse_unit_mismatch(in);
-    if (divergence.net) {
-        const UnitMismatch& net = *divergence.net;
-        divergence.unit = to_string(net.unit);
-        divergence.signal = net.signal;
-        // Its register was right: the output of the PE, or the wire behind it.
-        if (net.unit == Unit::kPe) {
-            const auto number = [&](uint64_t bits) {
-                return shape().dtype == arch::Dtype::kInt8 ? static_cast<int32_t>(bits)
-                                                           : static_cast<int64_t>(bits);
-            };
-            divergence.pe = {PeRegister::kPsum, shape().rows - 1,     net.lane,
-                             net.cycle,         number(net.expected), number(net.actual)};
-        }
-        return;
-    }
+    if (kind == "net")
+        if (const auto net = parse_unit_mismatch(in)) return blame(divergence, *net, shape());
     if (const auto unit = unit_of_assertion(rtl_.failure())) {
         divergence.unit = to_string(*unit);
         divergence.signal = "assertion";

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cosim/port_contract.h"
+#include "cosim/port_vectors.h"
 #include "jobs/port_hint.h"
 
 namespace tandem::jobs {
@@ -74,6 +76,9 @@ void note(Divergence& divergence, const std::string& text) {
     divergence.note += (divergence.note.empty() ? "" : "; ") + text;
 }
 
+/// Of a recording, behind the wrong port: it stands in the middle of the picture.
+constexpr int kEdgesBehind = 6;
+
 /// The stream once more, around the PE that went wrong or above the column of the port.
 void record(const run::LoadedArray& array, const PortStream& stream,
             const cosim::PortDiagnosis& inside, const std::string& wave, Divergence& divergence) {
@@ -82,10 +87,11 @@ void record(const run::LoadedArray& array, const PortStream& stream,
                    col = inside.pe ? inside.pe->pe_col : divergence.col;
     bench.record(wave, std::pair(row, col));
     replay(stream, bench);
+    for (int i = 0; i < kEdgesBehind; ++i) bench.step(cosim::idle_edge(array.shape));
     if (!bench.finish_record())
         return note(divergence, "no waveform: " + wave + " cannot be written");
     divergence.wave = wave;
-    divergence.wave_to = divergence.cycle_rtl;
+    divergence.wave_to = divergence.cycle_rtl + kEdgesBehind;
 }
 
 /// Once more, with all that a report wants.
@@ -94,6 +100,10 @@ Divergence look_into(const run::LoadedArray& array, const PortStream& stream,
     Divergence divergence;
     divergence.what = found.signal == "assertion" ? "assertion" : "port";
     divergence.port = divergence.signal = found.signal;
+    if (cosim::is_of_contract(found.note)) {
+        divergence.signal = cosim::rule_of(found.note);
+        divergence.port = cosim::port_of(found.note);
+    }
     divergence.note = found.note;
     divergence.col = found.col;
     divergence.cycle_tlm = divergence.cycle_rtl = found.edge;
@@ -106,14 +116,10 @@ Divergence look_into(const run::LoadedArray& array, const PortStream& stream,
     const auto inside = bench.diagnosis();
     if (!wave.empty()) record(array, stream, inside, wave, divergence);
     if (!ours) return divergence;
-    divergence.pe = inside.pe;
-    if (!inside.pe) divergence.net = inside.net;
-    if (divergence.pe) {
-        divergence.unit = to_string(cosim::Unit::kPe);
-        divergence.signal = to_string(divergence.pe->which);
-    } else if (divergence.net) {
-        divergence.unit = to_string(divergence.net->unit);
-        divergence.signal = divergence.net->signal;
+    if (inside.pe) {
+        blame(divergence, *inside.pe);
+    } else if (inside.net) {
+        blame(divergence, *inside.net, array.shape);
     } else if (const auto unit = cosim::unit_of_assertion(found.note)) {
         divergence.unit = to_string(*unit);
     } else {
@@ -158,8 +164,9 @@ std::optional<PortFailure> verify_ports(const run::LoadedArray& array, uint64_t 
     const std::string wave = waves ? waves->wave(place(".fst")) : "";
     PortFailure failure{look_into(array, stream, *found, wave), ""};
     explain_stream(array, seed, *first, failure.divergence);
-    note(failure.divergence,
-         fmt::format("made small: {} edges instead of {}", stream.edges.size(), first->edge + 1));
+    if (stream.edges.size() <= first->edge)
+        note(failure.divergence, fmt::format("made small: {} edges instead of {}",
+                                             stream.edges.size(), first->edge + 1));
     if (!waves) return failure;
     try {
         write_port_stream(place(".txt"), stream, text_of(*found));
@@ -184,6 +191,25 @@ std::optional<PortFailure> replay_ports(const run::LoadedArray& array,
     };
     explain_port(array, stream.initial, next, *found, failure.divergence);
     return failure;
+}
+
+void write_vectors(const engine::MxuShape& shape, uint64_t seed,
+                   const std::filesystem::path& replay, const std::filesystem::path& file) {
+    if (!replay.empty()) {
+        const PortStream stream = cosim::read_port_stream(replay, shape);
+        return write_port_vectors(file, shape, stream.edges,
+                                  "tandem verify --replay " + replay.string());
+    }
+    cosim::PortModel model(shape);
+    cosim::PortTraffic traffic(shape, seed, kind_of(seed));
+    std::vector<cosim::PortEdge> edges;
+    while (edges.size() < edges_of(seed, shape)) {
+        edges.push_back(traffic.next(model));
+        cosim::PortEdge& edge = edges.back();
+        if (!model.readable(edge.read_address)) edge.read = false;
+        traffic.note(model.step(edge));
+    }
+    write_port_vectors(file, shape, edges, fmt::format("tandem verify --seed {}", seed));
 }
 
 }  // namespace tandem::jobs

@@ -34,4 +34,9 @@ std::optional<PortFailure> replay_ports(const run::LoadedArray& array,
                                         const std::filesystem::path& file,
                                         const std::optional<WavePlace>& waves);
 
+/// The stream of a seed, or, where `replay` names one, that of a file, as vectors for benches in
+/// other simulators. Throws UserError for a file that cannot be read or written.
+void write_vectors(const engine::MxuShape& shape, uint64_t seed,
+                   const std::filesystem::path& replay, const std::filesystem::path& file);
+
 }  // namespace tandem::jobs

@@ -166,14 +166,13 @@ Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a)
         engine.reset(0);
         run_stream(engine, a, a.seed + i, done);
         ++done.streams;
-        if (engine.divergence()) {
-            done.seed = a.seed + i;
-            done.divergence = diagnose(array, a, done.seed, *engine.divergence());
-        } else if (a.inject.empty()) {
-            done.seed = a.seed + i;
+        done.seed = a.seed + i;
+        if (a.inject.empty() && (!engine.divergence() || engine.divergence()->of_ports)) {
             if (!done.coverage) done.coverage.emplace(array.shape);
             take(verify_ports(array, done.seed, places(a), done.ports, *done.coverage));
         }
+        if (engine.divergence() && !done.divergence)
+            done.divergence = diagnose(array, a, done.seed, *engine.divergence());
         progress.update(i + 1, streams);
     }
     done.rows_compared = engine.rows_compared();

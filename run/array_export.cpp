@@ -106,6 +106,9 @@ void write_verilog(Folder& folder, const engine::MxuShape& shape) {
     folder.write("filelist.f", list);
     folder.write("array_parameters.vh", verilog_figures(shape));
     folder.copy(data_dir() / "examples" / "array_verilog" / "bench.sv");
+    for (const char* file : {"tpu_port_contract.sv", "tpu_vector_bench.sv"})
+        folder.write(fs::path("checks") / file, text_of(data_dir() / "rtl" / "checks" / file));
+    const auto timing = engine::timing(shape);
     folder.write("README.md",
                  title(shape, top) +
                      fmt::format("Top module `{}`, one module per PE; `filelist.f` names all "
@@ -115,6 +118,12 @@ void write_verilog(Folder& folder, const engine::MxuShape& shape) {
                                  "verilator --binary --timing -Wno-fatal --top-module bench -f "
                                  "filelist.f bench.sv && obj_dir/Vbench\n```\n\n",
                                  top) +
+                     fmt::format("`checks/tpu_port_contract.sv` is a checker of the ports, to bind "
+                                 "or to put beside the array: `Rows={} Cols={} AccDepth={} "
+                                 "Dtype={} CommitLatency={}`. `checks/tpu_vector_bench.sv` drives "
+                                 "the array with a file of vectors; it says how.\n\n",
+                                 shape.rows, shape.cols, shape.accumulator_rows,
+                                 shape.dtype == arch::Dtype::kBf16 ? 1 : 0, timing.commit_latency) +
                      ports_page(shape));
 }
 

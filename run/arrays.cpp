@@ -90,9 +90,10 @@ LoadedArray load_array(const engine::MxuShape& shape, const ArrayChoice& choice)
         tell(fmt::format("{}.yaml is not there: {} is taken to have the timing of Tandem's array",
                          choice.rtl_top, choice.rtl_top));
     }
+    auto spec = specification(shape, choice);
+    if (choice.other()) spec.contract = engine::timing(array.shape);
     try {
-        array.library = std::make_shared<cosim::ArrayLibrary>(
-            cosim::ensure_array(specification(shape, choice), options));
+        array.library = std::make_shared<cosim::ArrayLibrary>(cosim::ensure_array(spec, options));
     } catch (const UserError&) {
         throw;
     } catch (const std::runtime_error& error) {

@@ -18,11 +18,11 @@ std::string name_of(const CLI::Option& option) {
 
 /// What a value is, on every subcommand that has the name.
 const std::map<std::string, std::string> kCompletes = {
-    {"--chip", "chip"},       {"--csv", "file"},    {"--dump", "folder"}, {"--expect", "file"},
-    {"--input", "file"},      {"--json", "file"},   {"--labels", "file"}, {"--layers", "file"},
-    {"--output", "file"},     {"--replay", "file"}, {"--rtl", "file"},    {"--trace", "file"},
-    {"--rtl-timing", "file"}, {"--wave", "file"},   {"FILE", "file"},     {"MODEL", "file"},
-    {"--coverage", "file"},   {"NAME", "chip"},
+    {"--chip", "chip"},       {"--csv", "file"},     {"--dump", "folder"}, {"--expect", "file"},
+    {"--input", "file"},      {"--json", "file"},    {"--labels", "file"}, {"--layers", "file"},
+    {"--output", "file"},     {"--replay", "file"},  {"--rtl", "file"},    {"--trace", "file"},
+    {"--rtl-timing", "file"}, {"--wave", "file"},    {"FILE", "file"},     {"MODEL", "file"},
+    {"--coverage", "file"},   {"--vectors", "file"}, {"NAME", "chip"},
 };
 
 /// What is between the braces of CLI11's "{a,b}".

@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "base/terminal.h"
 #include "jobs/port_coverage_files.h"
+#include "jobs/port_verification.h"
 #include "jobs/verification.h"
 #include "run/report.h"
 #include "tools/chip_arguments.h"
@@ -21,7 +22,7 @@ struct VerifyArguments : ArrayArguments {
     uint32_t streams = 100;
     uint64_t seed = 0;
     ChipArguments chip;
-    std::string inject, json, replay, wave, coverage;
+    std::string inject, json, replay, wave, coverage, vectors;
 };
 
 std::string rerun(const VerifyArguments& a, uint64_t seed, const std::string& replay) {
@@ -42,6 +43,8 @@ void print(const Divergence& d, const jobs::Verification& done, const engine::Mx
     if (d.what == "port")
         base::print("  edge {}, {}: expected {}, RTL has {}\n", d.cycle_rtl, d.port,
                     value(d.expected), value(d.actual));
+    else if (d.what == "assertion")
+        base::print("  edge {}{}{}\n", d.cycle_rtl, d.signal.empty() ? "" : ", ", d.signal);
     else
         base::print(
             "  block {}, row {}, column {}: expected {}, RTL has {}; cycle: model {}, RTL {}\n",
@@ -89,10 +92,14 @@ void print_wave(const VerifyArguments& a, const jobs::Verification& done) {
 }
 
 int verify(const VerifyArguments& a) {
-    check_output_files({{"--json", a.json}, {"--wave", a.wave}, {"--coverage", a.coverage}},
+    check_output_files({{"--json", a.json},
+                        {"--wave", a.wave},
+                        {"--coverage", a.coverage},
+                        {"--vectors", a.vectors}},
                        {{"--rtl", a.choice.rtl}, {"--chip", a.chip.chip}, {"--replay", a.replay}});
     const run::LoadedArray array = !a.chip.named() ? run::load_array(a.shape(), a.choice)
                                                    : run::load_array(a.chip.load(), a.choice);
+    if (!a.vectors.empty()) jobs::write_vectors(array.shape, a.seed, a.replay, a.vectors);
     const jobs::VerifyRequest request{
         .streams = a.streams,
         .seed = a.seed,
@@ -150,6 +157,9 @@ void add_verify_command(CLI::App& app, Action& action) {
         *command, a->wave,
         "waveform of the failure (.fst or .vcd), with a save file for GTKWave "
         "(default: a name of its own); of --streams 1 or --replay also without one");
+    command->add_option("--vectors", a->vectors,
+                        "write the stream at the ports (--replay, or that of --seed) with what the "
+                        "ports have to show to this file, for benches in other simulators");
     command->add_option("--json", a->json, "write the report to this file");
     command->callback([&action, a] { action = [a] { return verify(*a); }; });
 }

@@ -189,6 +189,33 @@ TEST(PortTable, HasEveryPortOfTheArray) {
     EXPECT_EQ(ports, 21u);
 }
 
+/// Every check of the checker stands in its table, which has no others, and every output of the
+/// array is held by one.
+TEST(PortTable, HasEveryRuleOfTheChecker) {
+    const std::string readme = read_text(source_dir() / "rtl/README.md");
+    const std::string checker = read_text(source_dir() / "rtl/checks/tpu_port_contract.sv");
+    const size_t begin = readme.find("`checks/tpu_port_contract.sv`");
+    ASSERT_NE(begin, std::string::npos);
+    const std::string table = readme.substr(begin, readme.find("Functional cover points") - begin);
+    const std::regex rule(R"re(`TPU_RULE\("(\w+_A)", (.*), ")re"), named(R"re(`(\w+_A)`)re"),
+        output(R"re(\w+_o\b)re");
+    std::set<std::string> rules, documented, held;
+    for (std::sregex_iterator at(checker.begin(), checker.end(), rule), end; at != end; ++at) {
+        EXPECT_TRUE(rules.insert((*at)[1].str()).second) << (*at)[1].str();
+        const std::string condition = (*at)[2].str();
+        for (std::sregex_iterator port(condition.begin(), condition.end(), output); port != end;
+             ++port)
+            held.insert(port->str());
+    }
+    for (std::sregex_iterator at(table.begin(), table.end(), named), end; at != end; ++at)
+        documented.insert((*at)[1].str());
+    EXPECT_EQ(rules, documented);
+    const std::set<std::string> outputs = {"wgt_ready_o", "act_ready_o", "cmt_valid_o",
+                                           "cmt_addr_o",  "cmt_data_o",  "rd_ready_o",
+                                           "res_valid_o", "res_data_o",  "busy_o"};
+    EXPECT_EQ(held, outputs);
+}
+
 TEST(PortEdge, IsItsText) {
     const engine::MxuShape shape{.rows = 2, .cols = 3, .accumulator_rows = 8};
     cosim::PortModel model(shape);

@@ -137,6 +137,60 @@ TEST_F(ForeignRtlTest, AHintNamesTheMistake) {
         EXPECT_NE(found.report["first_divergence"]["hint"].get<std::string>().find(mistake.hint),
                   std::string::npos);
     }
+    expect(run("gemm 64 8 8 --chip test_8x8 --backend tandem" + array(folder_)), 1,
+           {"hint", "column 2 of 8 alone is wrong"});
+}
+
+TEST_F(ForeignRtlTest, AHintNamesTheRuleOfFloatsThatDiffers) {
+    struct Mistake {
+        const char *file, *from, *to, *array, *hint;
+    };
+    for (const Mistake& mistake :
+         {Mistake{"tpu_bf16_pkg.sv", "mag = normal | ((normal >> 7) & 32'd1);",
+                  "mag = normal | 32'd1;", "", "with ties rounded away from zero, not to even"},
+          Mistake{"tpu_bf16_pkg.sv", "mag = ((mag + 32'h3f) >> 7)", "mag = (normal >> 7)", "",
+                  "with sums truncated, not rounded to nearest"},
+          Mistake{"tpu_array_flat.sv", "if (Sum4 == 0) begin", "if (1'b1) begin",
+                  " --pipeline 4 --sum4", "with column sums formed product by product"}}) {
+        SCOPED_TRACE(mistake.hint);
+        std::filesystem::remove_all(folder_);
+        std::filesystem::copy(source_dir() / "rtl", folder_,
+                              std::filesystem::copy_options::recursive);
+        change(mistake.file, mistake.from, mistake.to);
+        expect(run("verify --rows 4 --cols 3 --dtype bf16 --form flat --streams 2 --rtl '" +
+                   (folder_ / "filelist.f").string() + "' --rtl-top tpu_mxu" + mistake.array),
+               1, {"hint: ", mistake.hint});
+    }
+}
+
+/// What no port of the model shows is left to the checker beside the array, which names its rule.
+TEST_F(ForeignRtlTest, TheCheckerNamesTheRule) {
+    copy_tree();
+    change("tree_mxu.sv", "wgt_ready_o = rst_ni && left_q", "wgt_ready_o = left_q");
+    const auto found =
+        run_with_report("verify --rows 4 --cols 4 --streams 1 --accumulators 64" + array(folder_));
+    expect(found, 1, {"assertion", "tpu_port_contract.sv:", "NotReadyInReset_A: a port is ready"});
+    EXPECT_EQ(found.report["first_divergence"]["kind"], "assertion");
+    EXPECT_EQ(found.report["first_divergence"]["signal"], "NotReadyInReset_A");
+    expect(run("gemm 8 8 8 --chip test_8x8 --backend tandem" + array(folder_)), 1,
+           {"assertion", "NotReadyInReset_A"});
+}
+
+TEST_F(ForeignRtlTest, VectorsOfAStream) {
+    const std::string verify = "verify --rows 4 --cols 2 --accumulators 5 --streams 1";
+    const std::string file = (folder_ / "vectors.hex").string();
+    expect(run(verify + " --seed 3 --vectors '" + file + "'" + array()), 0, {});
+    EXPECT_NE(read_text(file).find("// Rows=4 Cols=2 AccDepth=5 Dtype=0 CommitLatency=4 Weight"),
+              std::string::npos);
+    write_text(folder_ / "stream.txt", "initial 3\nwgt 0102\nwgt~ 0102 hold reset\n");
+    expect(run(verify + " --replay stream.txt --vectors '" + file + "'" + array()), 0, {});
+    const std::string zeros(16, '0');
+    // Two edges: a beat that makes work, and a reset.
+    const std::string words = "\n0_00000002_00000005_0002_0004\n43_0_0_0201_00000000_0_27_0_" +
+                              zeros + '_' + zeros + "\n00_0_0_0201_00000000_0_00_0_" + zeros + '_' +
+                              zeros + '\n';
+    EXPECT_NE(read_text(file).find(words), std::string::npos) << read_text(file);
+    expect(run(verify + " --vectors /proc/nothing/x" + array()), 2, {"/proc/nothing/x"});
 }
 
 TEST_F(ForeignRtlTest, AWrongSumIsFound) {
@@ -144,6 +198,15 @@ TEST_F(ForeignRtlTest, AWrongSumIsFound) {
     change("tree_column.sv", "node_q[2*n] + node_q[2*n+1]", "node_q[2*n] | node_q[2*n+1]");
     expect(run("verify --rows 4 --cols 4 --streams 1 --accumulators 64" + array(folder_)), 1,
            {"value", "expected"});
+    // In a run, where the program starts long after the reset, the window counts from its start.
+    const auto found =
+        run_with_report("gemm 8 8 8 --chip test_8x8 --backend tandem" + array(folder_));
+    expect(found, 1, {"value"});
+    const auto window = found.report["first_divergence"]["wave_window"];
+    const uint64_t cycle = found.report["first_divergence"]["cycle_rtl"];
+    EXPECT_LE(window["from_cycle"].get<uint64_t>(), cycle);
+    EXPECT_GT(window["to_cycle"].get<uint64_t>(), cycle);
+    EXPECT_LT(window["to_cycle"].get<uint64_t>(), cycle + 1000);
 }
 
 TEST_F(ForeignRtlTest, MistakesOfTheCommandLine) {

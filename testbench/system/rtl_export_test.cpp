@@ -56,6 +56,31 @@ TEST_F(ExportTest, TheVerilogBenchFindsAWrongSum) {
     expect(shell(kIcarus), 1, {"row 0, column 0: expected"});
 }
 
+// The bench for vectors and the checker that go with the sources: each finds what is its own.
+TEST_F(ExportTest, VectorsAndCheckerInIcarus) {
+    TANDEM_NEEDS_ICARUS();
+    const std::string sizes = " --rows 2 --cols 3 --accumulators 4";
+    expect(run("verify --streams 1 --seed 2 --vectors v.hex" + sizes), 0, {});
+    const auto judge = [&](const std::string& defines) {
+        return shell("iverilog -g2012 -DTPU_CONTRACT_FATAL " + defines +
+                     " -s tpu_vector_bench -Ptpu_vector_bench.Cols=3 -o bench.vvp -f filelist.f "
+                     "checks/tpu_port_contract.sv checks/tpu_vector_bench.sv; "
+                     "vvp -n bench.vvp +vectors=../v.hex");
+    };
+    expect(export_as("--as verilog" + sizes), 0, {});
+    expect(judge(""), 0, {"2x3 int8: ", "every port as the vectors say"});
+    expect(shell("iverilog -g2012 -s tpu_vector_bench -o bench.vvp -f filelist.f checks/*.sv; "
+                 "vvp -n bench.vvp +vectors=../v.hex"),
+           1, {"the file is for 2 x 3"});
+    change(array() / "rtl" / "tpu_accumulators.sv", "!res_valid_o || res_ready_i", "!res_valid_o");
+    expect(judge(""), 1, {"rd_ready_o at edge", "expected 1, found 0"});
+    expect(judge("-DTPU_CONTRACT_ALONE"), 1, {"RdReady_A: rd_ready_o does not follow"});
+    expect(export_as("--as verilog" + sizes), 0, {});
+    change(array() / "rtl" / "tpu_pe.sv", "psum_i + product_o", "psum_i - product_o");
+    expect(judge("-DTPU_CONTRACT_ALONE"), 0, {});
+    expect(judge(""), 1, {"cmt_data_o at edge"});
+}
+
 // The one difference to rtl/: Icarus 11 knows no unsigned parameters.
 TEST_F(ExportTest, VerilogSourcesAreThoseOfTheArray) {
     expect(export_as("--as verilog --rows 2 --cols 2"), 0, {});
