@@ -160,19 +160,32 @@ Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a)
         done.divergence = std::move(failure->divergence);
         done.replay = std::move(failure->stream);
     };
+    const auto tell = [&](bool at_ports, const base::Stopwatch& since) {
+        if (!a.on_stream) return;
+        a.on_stream({at_ports, done.seed, since.seconds(), !done.divergence.has_value()});
+    };
     if (!a.replay.empty()) take(replay_ports(array, a.replay, places(a)));
     const uint32_t streams = a.replay.empty() ? a.streams : 0;
     for (uint32_t i = 0; i < streams && !done.divergence; ++i) {
-        engine.reset(0);
-        run_stream(engine, a, a.seed + i, done);
-        ++done.streams;
+        const base::Stopwatch at_seam;
         done.seed = a.seed + i;
-        if (a.inject.empty() && (!engine.divergence() || engine.divergence()->of_ports)) {
+        engine.reset(0);
+        run_stream(engine, a, done.seed, done);
+        ++done.streams;
+        const auto& found = engine.divergence();
+        if (found && !(found->of_ports && a.inject.empty()))
+            done.divergence = diagnose(array, a, done.seed, *found);
+        tell(false, at_seam);
+        if (!done.divergence && a.inject.empty()) {
+            const base::Stopwatch at_ports;
             if (!done.coverage) done.coverage.emplace(array.shape);
             take(verify_ports(array, done.seed, places(a), done.ports, *done.coverage));
+            tell(true, at_ports);
         }
-        if (engine.divergence() && !done.divergence)
-            done.divergence = diagnose(array, a, done.seed, *engine.divergence());
+        if (found && !done.divergence) {
+            done.divergence = diagnose(array, a, done.seed, *found);
+            tell(false, at_seam);
+        }
         progress.update(i + 1, streams);
     }
     done.rows_compared = engine.rows_compared();

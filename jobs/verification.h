@@ -18,6 +18,14 @@
 
 namespace tandem::jobs {
 
+/// A stream that has run.
+struct StreamEnd {
+    bool at_ports = false;  ///< else at the seam, as the chip drives an array
+    uint64_t seed = 0;
+    double seconds = 0;  ///< of this machine; of one that diverged with its diagnosis
+    bool good = true;
+};
+
 struct VerifyRequest {
     uint32_t streams = 100;
     uint64_t seed = 0;   ///< of the first stream; the others count up
@@ -35,6 +43,7 @@ struct VerifyRequest {
     /// The command line that runs the stream with this seed again, or the file of a stream at the
     /// ports.
     std::function<std::string(uint64_t seed, const std::string& replay)> rerun;
+    std::function<void(const StreamEnd&)> on_stream{};  ///< may be empty
 };
 
 /// What the streams did together.

@@ -9,6 +9,7 @@
 #include "base/output_file.h"
 #include "base/process.h"
 #include "base/terminal.h"
+#include "run/findings.h"
 #include "run/report.h"
 
 namespace tandem::run {
@@ -79,52 +80,6 @@ void print_cycles(const RunResult& result, const RunReport& run) {
     }
 }
 
-void print_first_wrong(const RunResult& result, const json& d) {
-    const cosim::Divergence& what = result.divergence->what;
-    if (what.pe)
-        base::print(
-            "  {:<14}PE row {}, column {}, register {}, cycle {}, k step {}: expected {}, "
-            "has {}\n",
-            "first wrong", what.pe->pe_row, what.pe->pe_col, d["pe_register"].get<std::string>(),
-            what.pe->cycle, d["k_step"].get<uint32_t>(), what.pe->expected, what.pe->actual);
-    if (what.net)
-        base::print("  {:<14}{}\n", "first wrong", cosim::net_text(*what.net));
-    else if (!what.pe && !what.unit.empty())
-        base::print("  {:<14}unit {}\n", "first wrong", what.unit);
-}
-
-void print_divergence(const RunResult& result, const RunReport& run) {
-    const json d = divergence_json(result, run);
-    const LocatedDivergence& found = *result.divergence;
-    const auto line = [](const char* key, const std::string& value) {
-        base::print("  {:<14}{}\n", key, value);
-    };
-    base::print("\nmodel and RTL part ({}):\n", found.what.what);
-    if (result.cores * result.arrays > 1)
-        line("array", fmt::format("{} of core {}", found.array, found.core));
-    line("instruction", std::to_string(found.instruction));
-    if (d["node"].is_object())
-        line("node",
-             fmt::format("#{} {} {}", d["node"]["index"].get<uint32_t>(),
-                         d["node"]["op"].get<std::string>(), d["node"]["name"].get<std::string>()));
-    line("tile", fmt::format("rows from {}, columns from {}, k from {}", found.source.m_start,
-                             found.source.n_start, found.source.k_start));
-    line("output", fmt::format("row {}, column {}", d["output_row"].get<uint32_t>(),
-                               d["output_col"].get<uint32_t>()));
-    line("partial sum",
-         fmt::format("expected {}, RTL has {}", found.what.expected, found.what.actual));
-    line("cycle", fmt::format("model {}, RTL {}", found.what.cycle_tlm, found.what.cycle_rtl));
-    print_first_wrong(result, d);
-    if (!found.what.difference.empty()) line("difference", found.what.difference);
-    if (!found.what.hint.empty()) line("hint", found.what.hint);
-    if (!found.what.note.empty()) line("note", found.what.note);
-    line("again", run.rerun);
-    if (found.what.wave.empty()) return;
-    line("wave", fmt::format("{} (cycles {} to {})", found.what.wave, found.what.wave_from,
-                             found.what.wave_to));
-    if (!found.gtkw.empty()) line("look", base::quoted({"gtkwave", found.gtkw}));
-}
-
 void print_floats(const FloatCheck& floats) {
     base::print(
         "  outputs: {} float32 values, largest difference {:.3g} ({:.2f} % of the largest expected "
@@ -161,9 +116,9 @@ void print_checks(const RunResult& result, const RunReport& run) {
 }  // namespace
 
 Verdict judge(const RunResult& result, const RunReport& run) {
-    if (result.divergence) print_divergence(result, run);
+    if (result.divergence) base::print("\n{}", divergence_text(result, run));
     if (!result.assertion.empty()) {
-        base::print("an assertion of the RTL failed: {}\n", result.assertion);
+        base::print("{}\n", assertion_text(result));
         return Verdict::kMismatch;
     }
     if (!result.failure.empty()) {
@@ -171,28 +126,10 @@ Verdict judge(const RunResult& result, const RunReport& run) {
         return Verdict::kFault;
     }
     Verdict verdict = result.divergence ? Verdict::kMismatch : Verdict::kGood;
-    if (result.layer_mismatch) {
-        const LayerMismatch& m = *result.layer_mismatch;
-        const LayerResult& layer = result.layers[m.node];
-        base::print("layer #{} {} {}: byte {} expected {}, found {}\n", layer.index, layer.op,
-                    layer.name, m.offset, m.expected, m.actual);
-        verdict = Verdict::kMismatch;
-    }
-    if (run.check.mismatches != 0) {
-        base::print(
-            "outputs: {} of {} bytes differ; first: sample {}, element {}: expected {}, found {}\n",
-            run.check.mismatches, run.check.bytes_compared, run.check.first_sample,
-            run.check.first_offset, run.check.first_expected, run.check.first_actual);
-        verdict = Verdict::kMismatch;
-    }
-    if (run.floats && run.floats->beyond != 0) {
-        const FloatCheck& f = *run.floats;
-        base::print(
-            "outputs: {} of {} values differ by more than {:g} % of the largest expected "
-            "magnitude; "
-            "worst: sample {}, element {}: expected {}, found {}\n",
-            f.beyond, f.values, f.tolerance * 100, f.worst_sample, f.worst_element,
-            f.worst_expected, f.worst_actual);
+    for (const std::string& text :
+         {layer_mismatch_text(result), output_mismatch_text(run), float_mismatch_text(run)}) {
+        if (text.empty()) continue;
+        base::print("{}\n", text);
         verdict = Verdict::kMismatch;
     }
     for (const auto& law : result.laws_broken) base::tell("tandem: internal fault: {}\n", law);

@@ -62,6 +62,10 @@ int conclude_run(const arch::ChipConfig& chip, const run::RunResult& result,
 
 /// --wave: an FST, or a VCD by its name.
 CLI::Option* add_wave_file_option(CLI::App& command, std::string& wave, const std::string& text);
+
+/// --junit.
+void add_junit_option(CLI::App& command, std::string& file);
+
 /// --wave and its window.
 void add_wave_options(CLI::App& command, run::WaveOptions& wave);
 

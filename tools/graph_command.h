@@ -14,7 +14,7 @@ namespace tandem::tools {
 
 struct GraphArguments {
     std::string model;  ///< as the user named it
-    std::string json, csv;
+    std::string json, csv, junit;
     std::string rerun;  ///< the command line that does the same again
     run::GraphOptions how;
     run::RunOptions options;

@@ -17,6 +17,11 @@ void add_inject_option(CLI::App& command, std::string& inject, const std::string
     command.add_option("--inject", inject, what)->check(given);
 }
 
+void add_junit_option(CLI::App& command, std::string& file) {
+    command.add_option("--junit", file,
+                       "write what was checked to this file, as JUnit XML for CI servers");
+}
+
 std::string inject_option(const std::string& inject) {
     return inject.empty() ? "" : " --inject " + base::shell_word(inject);
 }

@@ -22,7 +22,7 @@ const std::map<std::string, std::string> kCompletes = {
     {"--input", "file"},      {"--json", "file"},    {"--labels", "file"}, {"--layers", "file"},
     {"--output", "file"},     {"--replay", "file"},  {"--rtl", "file"},    {"--trace", "file"},
     {"--rtl-timing", "file"}, {"--wave", "file"},    {"FILE", "file"},     {"MODEL", "file"},
-    {"--coverage", "file"},   {"--vectors", "file"}, {"NAME", "chip"},
+    {"--coverage", "file"},   {"--vectors", "file"}, {"--junit", "file"},  {"NAME", "chip"},
 };
 
 /// What is between the braces of CLI11's "{a,b}".

@@ -19,6 +19,7 @@
 #include "run/paths.h"
 #include "run/report.h"
 #include "run/run.h"
+#include "run/run_junit.h"
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
 #include "tools/graph_command.h"
@@ -36,7 +37,7 @@ struct RunArguments {
     ChipArguments chip{.chip = "test_16x16"};
     std::string mode = "functional", dtype;
     SampleFiles samples;
-    std::string layers, output, json, csv, trace, check = "none";
+    std::string layers, output, json, csv, trace, junit, check = "none";
     uint64_t seed = 0;
     bool verbose = false;
     ModelOptions model_options;
@@ -67,6 +68,7 @@ void check_written_files(const RunArguments& a) {
     check_output_files({{"--output", a.output},
                         {"--json", a.json},
                         {"--csv", a.csv},
+                        {"--junit", a.junit},
                         {"--trace", a.trace},
                         {"--wave", a.options.wave.path}},
                        inputs);
@@ -139,8 +141,7 @@ struct Origin {
 };
 
 int run_network(RunArguments arguments, const arch::ChipConfig& chip, const arch::Program& program,
-                const Origin& origin) {
-    check_written_files(arguments);
+                const Origin& origin, run::JunitFile& junit) {
     const Samples samples(program, arguments.samples, arguments.seed);
     check_data_options(arguments, program, origin.graph);
     const uint32_t runs = samples.runs();
@@ -170,7 +171,15 @@ int run_network(RunArguments arguments, const arch::ChipConfig& chip, const arch
     report.output = arguments.output;
     if (answers) samples.compare_with_files(result.outputs, report);
 
+    run::add_cases(junit, result, report);
     return conclude_run(chip, result, report, arguments.json, arguments.options.inject);
+}
+
+int run_network(const RunArguments& a, const arch::ChipConfig& chip, const arch::Program& program,
+                const Origin& origin) {
+    check_written_files(a);
+    run::JunitFile junit(a.junit, run::run_suite(chip, a.model, a.mode, a.options.backend, a.seed));
+    return junit.finish_after([&] { return run_network(a, chip, program, origin, junit); });
 }
 
 std::string rerun_of_graph(const RunArguments& a, bool functional) {
@@ -208,8 +217,8 @@ int run_counts(const CLI::App& command, const RunArguments& a) {
         throw UserError(a.model, "--timing", "chip, or a list of layers (.csv, .yaml)", a.timing);
     refuse_data_options(command, a);
     refuse_options(command, a.model,
-                   {"--seed", "--dtype", "--rounding", "--plan", "--csv", "--trace", "--inject",
-                    "--wave", "--rtl-arrays"},
+                   {"--seed", "--dtype", "--rounding", "--plan", "--csv", "--junit", "--trace",
+                    "--inject", "--wave", "--rtl-arrays"},
                    "--timing chip", "--timing scalesim-ws, which counts");
     if (command.get_option("--mode")->count() != 0 && a.mode != "timing")
         throw UserError(a.model, "--mode", "timing, or --timing chip", a.mode);
@@ -230,6 +239,7 @@ int run_graph(const CLI::App& command, const RunArguments& a, const arch::ChipCo
     g.model = a.model;
     g.json = a.json;
     g.csv = a.csv;
+    g.junit = a.junit;
     g.options = a.options;
     const bool asked = command.get_option("--mode")->count() != 0;
     g.options.functional = asked ? a.mode == "functional" : a.options.backend != "tlm";
@@ -245,6 +255,7 @@ int run_graph(const CLI::App& command, const RunArguments& a, const arch::ChipCo
     g.rerun = rerun_of_graph(a, g.options.functional);
     check_output_files({{"--json", a.json},
                         {"--csv", a.csv},
+                        {"--junit", a.junit},
                         {"--trace", a.trace},
                         {"--wave", a.options.wave.path}},
                        {{"MODEL", a.model}});
@@ -348,6 +359,7 @@ void add_run_command(CLI::App& app, Action& action) {
     command->add_option("--json", a->json, "write the report to this file");
     command->add_option("--csv", a->csv,
                         "write the layers to this file, a row each: sizes, cycles, bounds, bytes");
+    add_junit_option(*command, a->junit);
     command->add_option("--trace", a->trace, "write a timeline for Perfetto or chrome://tracing");
     add_wave_options(*command, a->options.wave);
     add_inject_option(*command, a->options.inject,

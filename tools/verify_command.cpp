@@ -8,6 +8,7 @@
 #include "jobs/port_coverage_files.h"
 #include "jobs/port_verification.h"
 #include "jobs/verification.h"
+#include "jobs/verification_junit.h"
 #include "run/report.h"
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
@@ -22,51 +23,60 @@ struct VerifyArguments : ArrayArguments {
     uint32_t streams = 100;
     uint64_t seed = 0;
     ChipArguments chip;
-    std::string inject, json, replay, wave, coverage, vectors;
+    std::string inject, json, replay, wave, coverage, vectors, junit;
 };
 
-std::string rerun(const VerifyArguments& a, uint64_t seed, const std::string& replay) {
+std::string command(const VerifyArguments& a, uint32_t streams, uint64_t seed,
+                    const std::string& replay) {
     const auto array = a.chip.named() ? a.chip.to_string() + a.choice.to_string() : a.to_string();
     if (!replay.empty())
         return fmt::format("tandem verify{} --replay {}", array, base::shell_word(replay));
-    auto text = fmt::format("tandem verify{} --streams 1 --seed {}", array, seed);
+    auto text = fmt::format("tandem verify{} --streams {} --seed {}", array, streams, seed);
     return text + inject_option(a.inject);
 }
 
-void print(const Divergence& d, const jobs::Verification& done, const engine::MxuShape& shape,
-           const std::string& again) {
+std::string rerun(const VerifyArguments& a, uint64_t seed, const std::string& replay) {
+    return command(a, 1, seed, replay);
+}
+
+/// Lines for people, each with its end.
+std::string text_of(const Divergence& d, const jobs::Verification& done,
+                    const engine::MxuShape& shape, const std::string& again) {
     const auto value = [&](int64_t sum) {
         const bool is_sum = d.what == "value" || d.port == "cmt_data_o" || d.port == "res_data_o";
         return is_sum ? cosim::sum_text(shape.dtype, sum) : std::to_string(sum);
     };
-    base::print("model and RTL part ({}) in the stream with seed {}:\n", d.what, done.seed);
+    auto text =
+        fmt::format("model and RTL part ({}) in the stream with seed {}:\n", d.what, done.seed);
     if (d.what == "port")
-        base::print("  edge {}, {}: expected {}, RTL has {}\n", d.cycle_rtl, d.port,
-                    value(d.expected), value(d.actual));
+        text += fmt::format("  edge {}, {}: expected {}, RTL has {}\n", d.cycle_rtl, d.port,
+                            value(d.expected), value(d.actual));
     else if (d.what == "assertion")
-        base::print("  edge {}{}{}\n", d.cycle_rtl, d.signal.empty() ? "" : ", ", d.signal);
+        text += fmt::format("  edge {}{}{}\n", d.cycle_rtl, d.signal.empty() ? "" : ", ", d.signal);
     else
-        base::print(
+        text += fmt::format(
             "  block {}, row {}, column {}: expected {}, RTL has {}; cycle: model {}, RTL {}\n",
             d.block, d.row, d.col, value(d.expected), value(d.actual), d.cycle_tlm, d.cycle_rtl);
     if (d.pe)
-        base::print(
+        text += fmt::format(
             "  first wrong: PE row {}, column {}, register {}, cycle {}: expected {}, has {}\n",
             d.pe->pe_row, d.pe->pe_col, cosim::to_string(d.pe->which), d.pe->cycle,
             cosim::register_text(shape.dtype, d.pe->which, d.pe->expected),
             cosim::register_text(shape.dtype, d.pe->which, d.pe->actual));
     else if (d.net)
-        base::print("  first wrong: {}\n", cosim::net_text(*d.net));
+        text += fmt::format("  first wrong: {}\n", cosim::net_text(*d.net));
     else if (!d.unit.empty())
-        base::print("  first wrong: unit {}\n", d.unit);
-    if (!d.difference.empty()) base::print("  difference: {}\n", d.difference);
-    if (!d.hint.empty()) base::print("  hint: {}\n", d.hint);
-    if (!d.note.empty()) base::print("  note: {}\n", d.note);
+        text += fmt::format("  first wrong: unit {}\n", d.unit);
+    if (!d.difference.empty()) text += fmt::format("  difference: {}\n", d.difference);
+    if (!d.hint.empty()) text += fmt::format("  hint: {}\n", d.hint);
+    if (!d.note.empty()) text += fmt::format("  note: {}\n", d.note);
     if (!d.wave.empty()) {
-        base::print("  wave: {} (cycles {} to {})\n", d.wave, d.wave_from, d.wave_to);
-        if (!done.gtkw.empty()) base::print("  look: {}\n", base::quoted({"gtkwave", done.gtkw}));
+        text += fmt::format("  wave: {} (cycles {} to {})\n", d.wave, d.wave_from, d.wave_to);
+        if (!done.gtkw.empty())
+            text += fmt::format("  look: {}\n", base::quoted({"gtkwave", done.gtkw}));
     }
-    base::print("  again: {}\n", again);
+    text += fmt::format("  again: {}\n", again);
+    return text;
 }
 
 void print(const cosim::PortCoverage& coverage, const std::string& file) {
@@ -91,28 +101,18 @@ void print_wave(const VerifyArguments& a, const jobs::Verification& done) {
     if (!done.gtkw.empty()) base::print("look: {}\n", base::quoted({"gtkwave", done.gtkw}));
 }
 
-int verify(const VerifyArguments& a) {
-    check_output_files({{"--json", a.json},
-                        {"--wave", a.wave},
-                        {"--coverage", a.coverage},
-                        {"--vectors", a.vectors}},
-                       {{"--rtl", a.choice.rtl}, {"--chip", a.chip.chip}, {"--replay", a.replay}});
+int verify(const VerifyArguments& a, jobs::VerifyRequest request, jobs::VerificationJunit& junit) {
     const run::LoadedArray array = !a.chip.named() ? run::load_array(a.shape(), a.choice)
                                                    : run::load_array(a.chip.load(), a.choice);
     if (!a.vectors.empty()) jobs::write_vectors(array.shape, a.seed, a.replay, a.vectors);
-    const jobs::VerifyRequest request{
-        .streams = a.streams,
-        .seed = a.seed,
-        .inject = a.inject,
-        .wave = a.wave,
-        .replay = a.replay,
-        .chip = a.chip.chip,
-        .sets = a.chip.sets,
-        .rerun = [&a](uint64_t seed, const std::string& replay) { return rerun(a, seed, replay); }};
+    request.on_stream = [&junit](const jobs::StreamEnd& stream) { junit.add(stream); };
     const jobs::Verification done = jobs::verify_array(array, request);
     if (done.injected) base::print("injected {}\n", done.injected->to_string());
+    std::string difference;
     if (done.divergence)
-        print(*done.divergence, done, array.shape, rerun(a, done.seed, done.replay));
+        difference = text_of(*done.divergence, done, array.shape, rerun(a, done.seed, done.replay));
+    if (done.divergence)
+        base::print_text(difference);
     else if (!a.replay.empty())
         base::print("{}: every port as the contract says\n", a.replay);
     else
@@ -123,10 +123,36 @@ int verify(const VerifyArguments& a) {
             a.seed + a.streams - 1, done.rows_compared, done.ports.edges);
     if (done.coverage && !done.divergence) print(*done.coverage, a.coverage);
     print_wave(a, done);
+    junit.conclude(done, difference);
     if (!a.json.empty()) run::write_report(a.json, jobs::verification_report(array, request, done));
     if (done.divergence) return kMismatch;
     if (!done.not_written.empty()) throw UserError("--wave: " + done.not_written);
     return kGood;
+}
+
+int verify(const VerifyArguments& a) {
+    check_output_files({{"--json", a.json},
+                        {"--wave", a.wave},
+                        {"--coverage", a.coverage},
+                        {"--vectors", a.vectors},
+                        {"--junit", a.junit}},
+                       {{"--rtl", a.choice.rtl},
+                        {"--rtl-timing", a.choice.rtl_timing},
+                        {"--chip", a.chip.chip},
+                        {"--replay", a.replay}});
+    const jobs::VerifyRequest request{
+        .streams = a.streams,
+        .seed = a.seed,
+        .inject = a.inject,
+        .wave = a.wave,
+        .replay = a.replay,
+        .chip = a.chip.chip,
+        .sets = a.chip.sets,
+        .rerun = [&a](uint64_t seed, const std::string& replay) { return rerun(a, seed, replay); }};
+    const engine::MxuShape shape = a.chip.named() ? engine::shape_of(a.chip.load().mxu) : a.shape();
+    jobs::VerificationJunit junit(a.junit, shape, a.choice, request,
+                                  command(a, a.streams, a.seed, a.replay));
+    return junit.file().finish_after([&] { return verify(a, request, junit); });
 }
 
 }  // namespace
@@ -161,6 +187,7 @@ void add_verify_command(CLI::App& app, Action& action) {
                         "write the stream at the ports (--replay, or that of --seed) with what the "
                         "ports have to show to this file, for benches in other simulators");
     command->add_option("--json", a->json, "write the report to this file");
+    add_junit_option(*command, a->junit);
     command->callback([&action, a] { action = [a] { return verify(*a); }; });
 }
 

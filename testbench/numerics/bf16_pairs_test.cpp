@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bf16 product, fp32 sum and sum of four: the C++ functions and the RTL's against MPFR, in one loop
-// over seeded operands. Prints what was tried; exit status 1 at a mismatch.
+// over seeded operands; or a whole array, with --rtl or a size. Prints what was tried; exit status
+// 1 at a mismatch, 2 at a mistake of the user.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -16,6 +17,8 @@
 #include <vector>
 
 #include "arch/bf16.h"
+#include "base/error.h"
+#include "testbench/numerics/array_pairs.h"
 #include "testbench/numerics/bf16_probe.h"
 #include "testbench/numerics/mpfr_oracle.h"
 #include "testbench/numerics/operands.h"
@@ -193,12 +196,15 @@ int run(int argc, char** argv) {
         ->capture_default_str();
     app.add_option("--seed", seed, "of the operands")->capture_default_str();
     app.add_option("--json", json_file, "writes the figures to this file");
+    ArrayPairs array;
+    array.add_options(app);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : 2;
     }
     const auto count = static_cast<uint64_t>(std::llround(pairs));
+    if (array.asked()) return array.run(count, seed, json_file);
 
     std::printf("seed %llu, %llu pairs\n", static_cast<unsigned long long>(seed),
                 static_cast<unsigned long long>(count));
@@ -248,4 +254,11 @@ int run(int argc, char** argv) {
 }  // namespace
 }  // namespace tandem::testbench
 
-int main(int argc, char** argv) { return tandem::testbench::run(argc, argv); }
+int main(int argc, char** argv) {
+    try {
+        return tandem::testbench::run(argc, argv);
+    } catch (const tandem::UserError& error) {
+        std::fprintf(stderr, "bf16_pairs: %s\n", error.what());
+        return 2;
+    }
+}

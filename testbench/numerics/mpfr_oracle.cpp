@@ -108,14 +108,18 @@ uint32_t MpfrOracle::column_sum_from(uint32_t partial, std::size_t first,
                                      std::span<const uint16_t> weights, bool groups_of_four) {
     const std::size_t rows = activations.size();
     const std::size_t step = groups_of_four ? 4 : 1;
+    bool inexact = false;
     for (std::size_t group = first; group < rows; group += step) {
         std::array<uint32_t, 4> products{};  // +0
         for (std::size_t r = group; r < std::min(group + step, rows); ++r)
             products[r - group] = product(activations[r], weights[r]);
         const uint32_t addend =
             groups_of_four ? sum4(products[0], products[1], products[2], products[3]) : products[0];
+        inexact = inexact || (groups_of_four && inexact_);
         partial = sum(partial, addend);
+        inexact = inexact || inexact_;
     }
+    inexact_ = inexact;
     return partial;
 }
 

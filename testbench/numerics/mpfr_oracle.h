@@ -47,7 +47,7 @@ class MpfrOracle {
         return accumulate ? sum(accumulator, column) : column;
     }
 
-    /// Whether the last product, sum or sum4 was rounded.
+    /// Whether the last product, sum or sum4 was rounded; of a column any of its additions.
     bool inexact() const { return inexact_; }
 
   private:
