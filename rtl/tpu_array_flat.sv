@@ -23,6 +23,16 @@ module tpu_array_flat #(
   parameter  int unsigned Dtype    = 0,   // 0: int8, 1: bf16
   parameter  int unsigned Pipeline = 1,   // a register every this many PEs, right and down
   parameter  int unsigned Sum4     = 0,   // 1: products of four rows are added with one rounding
+  // Only speed depends on these. The proofs set them small, so that small arrays have the loops of
+  // large ones.
+  parameter  int unsigned BlockPes = 4096,  // int8: rows are updated in blocks of so many PEs or more
+  parameter  int unsigned SmallPes = 1024,  // of an array of so many, all shadow registers move
+  parameter  int unsigned PieceMax = 64,    // of a larger one, pieces of so many where a beat is
+`ifdef VERILATOR
+  parameter  int unsigned Vector   = 32,    // elements that the simulating machine takes at once
+`else
+  parameter  int unsigned Vector   = 1,
+`endif
   localparam int unsigned ElemW    = (Dtype == 1) ? 16 : 8,
   localparam int unsigned LoadW    = $clog2(Rows + 1)
 ) (
@@ -69,18 +79,13 @@ module tpu_array_flat #(
       if (d <= limit && number % d == 0) largest_divisor = d;
     end
   endfunction
-  localparam int unsigned Blocks    = (Dtype == 1) ? 1 : largest_divisor(Rows, Rows * Cols / 4096);
+  localparam int unsigned Blocks    = (Dtype == 1) ? 1 : largest_divisor(Rows, Rows * Cols / BlockPes);
   localparam int unsigned BlockRows = Rows / Blocks;
   localparam int unsigned BlockSize = BlockRows * Cols;
   localparam int unsigned Turns     = (Blocks == 1) ? 1 : 2 * Blocks;
 
   // Diagonals, the newest last. Loops over them go on to whole vectors of the machine that
   // simulates: its compiler would unroll short loops instead of vectorising them.
-`ifdef VERILATOR
-  localparam int unsigned Vector   = 32;
-`else
-  localparam int unsigned Vector   = 1;
-`endif
   localparam int unsigned SwapLine = Bands + Cells - 1;
   localparam int unsigned LoadLine = Rows + Cells - 1;
   localparam int unsigned SwapPad  = (SwapLine + Vector - 1) / Vector * Vector;
@@ -92,8 +97,8 @@ module tpu_array_flat #(
 
   // Shadow registers move in pieces of rows, which are skipped where no beat is; in a small array
   // all at once.
-  localparam bit          Small    = K == 1 && Plane <= 1024;
-  localparam int unsigned Piece    = (Cells < 64) ? Cells : 64;
+  localparam bit          Small    = K == 1 && Plane <= SmallPes;
+  localparam int unsigned Piece    = (Cells < PieceMax) ? Cells : PieceMax;
   localparam int unsigned Pieces   = (Cells + Piece - 1) / Piece;
   localparam int unsigned TakeMem  = Small ? 1 << $clog2(Plane + Vector) : CellMem;
 

@@ -10,6 +10,10 @@ module forms_fv #(
   parameter  int unsigned Dtype    = 0,
   parameter  int unsigned Pipeline = 1,
   parameter  int unsigned Sum4     = 0,
+  // Of the flat form; scripts/formal makes these the defaults there
+  parameter  int unsigned BlockPes = 4096,
+  parameter  int unsigned SmallPes = 1024,
+  parameter  int unsigned PieceMax = 64,
   localparam int unsigned ElemW    = (Dtype == 1) ? 16 : 8,
   localparam int unsigned AccAddrW = (AccDepth > 1) ? $clog2(AccDepth) : 1
 ) (
@@ -82,6 +86,8 @@ module forms_fv #(
   localparam int unsigned LoadLine = Rows + Cells - 1;
 
   localparam int unsigned LoadMem  = 1 << $clog2(LoadLine + 1);
+  localparam bit          Small    = K == 1 && Bands * Cells <= SmallPes;
+  localparam int unsigned Piece    = (Cells < PieceMax) ? Cells : PieceMax;
 
   (* keep *) logic [SwapLine-1:0]   swap_line;
   (* keep *) logic [LoadLine*8-1:0] load_line;
@@ -167,10 +173,10 @@ module forms_fv #(
             act_ring[at(r / PerWord, act_slot - d, ActSlots)*32 + (r % PerWord)*ElemW +: ElemW]) same_lines = 1'b0;
       end
     end
-    // Pipeline > 1: largest tile row in load_line[n] and the Cells-1 elements after it
-    for (int unsigned n = 0; n < LoadMem && K > 1; n++) begin
+    // Not in a small array: largest tile row in load_line[n] and the Piece-1 elements after it
+    for (int unsigned n = 0; n < LoadMem && !Small; n++) begin
       greatest = 8'd0;
-      for (int unsigned m = n; m < n + Cells && m < LoadLine; m++) begin
+      for (int unsigned m = n; m < n + Piece && m < LoadLine; m++) begin
         if (load_line[m*8 +: 8] > greatest) greatest = load_line[m*8 +: 8];
       end
       if (!clear && newest[n*8 +: 8] != greatest) same_tags = 1'b0;

@@ -2,7 +2,10 @@
 // One int8 PE beside its specification: registers of the same meaning that see the inputs only.
 // They have to be equal after every edge.
 
-module pe_int8_fv (
+module pe_int8_fv #(
+  parameter int unsigned RegisterAct  = 1,
+  parameter int unsigned RegisterPsum = 1
+) (
   input logic        clk_i,
   input logic        rows_active_i, swap_active_i, swap_i, load_active_i, load_i,
   input logic [7:0]  act_i, shadow_i,
@@ -16,7 +19,7 @@ module pe_int8_fv (
   logic [31:0] psum_o, product_o;
   logic        swap_o, load_o;
 
-  tpu_pe u_pe (
+  tpu_pe #(.RegisterAct (RegisterAct), .RegisterPsum (RegisterPsum)) u_pe (
     .clk_i, .rst_ni, .rows_active_i, .act_i, .act_o, .psum_i, .psum_o, .product_o,
     .group_i (32'd0), .swap_active_i, .swap_i, .swap_o, .load_active_i, .load_i, .load_o, .shadow_i,
     .shadow_o
@@ -27,6 +30,16 @@ module pe_int8_fv (
   logic [7:0]  act, weight, shadow;
   logic [31:0] psum;
   logic        swap, load;
+
+  // What the outputs have to be: the register, or the value itself where there is none.
+  logic [7:0]  act_out;
+  logic [31:0] sum, psum_out;
+  logic        swap_out, load_out;
+  assign act_out  = (RegisterAct == 1) ? act : act_i;
+  assign swap_out = (RegisterAct == 1) ? swap : swap_i;
+  assign load_out = (RegisterAct == 1) ? load : load_i;
+  assign sum      = psum_i + product_o;  // int8_product_fv proves that it is act * weight
+  assign psum_out = (RegisterPsum == 1) ? psum : sum;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -39,7 +52,7 @@ module pe_int8_fv (
       load   <= 1'b0;
     end else begin
       if (rows_active_i) act <= act_i;
-      if (rows_active_i) psum <= psum_i + product_o;  // int8_product_fv proves that it is act * weight
+      if (rows_active_i) psum <= sum;
       if (swap_active_i && swap_i) weight <= shadow;
       if (load_active_i && load_i) shadow <= shadow_i;
       if (swap_active_i) swap <= swap_i;
@@ -51,12 +64,12 @@ module pe_int8_fv (
     if (!rst_ni) begin
       assume (!rows_active_i && !swap_active_i && !load_active_i);
     end else begin
-      assert (act_o == act);
+      assert (act_o == act_out);
       assert (weight_probe == weight);
       assert (shadow_o == shadow);
-      assert (psum_o == psum);
-      assert (swap_o == swap);
-      assert (load_o == load);
+      assert (psum_o == psum_out);
+      assert (swap_o == swap_out);
+      assert (load_o == load_out);
     end
   end
 

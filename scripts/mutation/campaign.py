@@ -60,6 +60,7 @@ BF16 = [Array(2, 3, "bf16"), Array(3, 2, "bf16")]
 SMALLEST = Array(1, 2)
 EVEN = Array(3, 3)  # latencies of the others are odd
 SUM4 = [Array(6, 2, "bf16", 4, True)]
+DEEP = Array(12, 2, "bf16", 4, True)  # a third group of four can meet -0 from above
 # What the two forms share may have a net that only the flat one uses.
 FLAT = Array(3, 4, form="flat")
 SHARED = ("tpu_mxu_control.sv", "tpu_weight_loader.sv", "tpu_accumulators.sv")
@@ -184,7 +185,8 @@ def survivors_arrays(mutant):
     """More sizes, since a number can be right by chance; the arithmetic does not depend on them."""
     if mutant.mutation.file == plant.PACKAGE + ".sv":
         return mutant.arrays
-    more = [*INT8, SMALLEST, EVEN, *([FLAT] if mutant.mutation.file in SHARED else [])]
+    more = [*INT8, SMALLEST, EVEN, *([FLAT] if mutant.mutation.file in SHARED else []),
+            *([DEEP] if "Addend" in mutant.mutation.original else [])]
     return mutant.arrays + [a for a in more if a not in mutant.arrays]
 
 
@@ -195,6 +197,8 @@ def places(mutant, array, seed):
     draw = random.Random(f"{seed} {mutant.key} {array}")
     if array == SMALLEST:
         cells = [(0, 1)]
+    elif array == DEEP:
+        cells = [(9, 1)]
     elif array.sum4:
         cells = [(3, 1), (1, 0), (4, 1), (5, 0)]  # the last of four, an inner one, those of an incomplete group
     elif array.pipeline > 1:
@@ -317,8 +321,6 @@ class Runner:
         """(array, place, streams): a few streams on the first array; survivors meet more, everywhere."""
         first = mutant.arrays[0]
         yield first, places(mutant, first, self.seed)[0], self.streams
-        if mutant.equivalent:
-            return
         for array in survivors_arrays(mutant):
             for place in places(mutant, array, self.seed):
                 yield array, place, self.more_streams
