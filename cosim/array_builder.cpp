@@ -2,7 +2,6 @@
 #include "cosim/array_builder.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -89,21 +88,7 @@ class Builder {
     /// Runs one build stage; on failure its log is moved out of the scratch directory and named.
     void stage(const std::string& what, const base::Command& command, const fs::path& directory,
                const fs::path& scratch) const {
-        const fs::path log = scratch / "log";
-        const int status = base::run(command, directory, log);
-        if (status == 0) return;
-        const std::string cause = first_error(log);
-        const fs::path kept =
-            cache_.folder() / fmt::format("{}.{}.failed.log", recipe_.stem(), ::getpid());
-        std::error_code error;
-        fs::rename(log, kept, error);
-        throw UserError(fmt::format(
-            "{} failed with status {}{}\n  error:   {}\n  command: {}\n  in:      {}\n  log:     "
-            "{}",
-            what, status,
-            status == base::kNotStarted ? ": is " + command[0] + " installed?" : std::string{},
-            cause.empty() ? "the tool said nothing" : cause, base::quoted(command),
-            directory.empty() ? fs::current_path().string() : directory.string(), kept.string()));
+        run_stage({what, command, directory}, scratch / "log", cache_, recipe_.stem());
     }
 
     void verilate(const fs::path& scratch) const {

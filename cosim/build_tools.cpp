@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -155,6 +156,24 @@ std::string first_error(const fs::path& log) {
         if (line.find_first_not_of(" \t") != line.npos) last = line;
     }
     return rank > 0 ? best : last;
+}
+
+void run_stage(const BuildStage& stage, const fs::path& log, const ArrayCache& cache,
+               const std::string& stem) {
+    const int status = base::run(stage.command, stage.directory, log);
+    if (status == 0) return;
+    const std::string cause = first_error(log);
+    const fs::path kept = cache.folder() / fmt::format("{}.{}.failed.log", stem, ::getpid());
+    std::error_code error;
+    fs::rename(log, kept, error);
+    throw UserError(fmt::format(
+        "{} failed with status {}{}\n  error:   {}\n  command: {}\n  in:      {}\n  log:     "
+        "{}",
+        stage.what, status,
+        status == base::kNotStarted ? ": is " + stage.command[0] + " installed?" : std::string{},
+        cause.empty() ? "the tool said nothing" : cause, base::quoted(stage.command),
+        stage.directory.empty() ? fs::current_path().string() : stage.directory.string(),
+        kept.string()));
 }
 
 }  // namespace tandem::cosim

@@ -37,4 +37,15 @@ std::filesystem::path verilator_include(std::chrono::milliseconds limit);
 /// The line of a tool's log that says best what went wrong.
 std::string first_error(const std::filesystem::path& log);
 
+/// One step of a build.
+struct BuildStage {
+    std::string what;  ///< for people: "compiling the 16 x 16 int8 array"
+    base::Command command;
+    std::filesystem::path directory;  ///< it runs there; empty: here
+};
+/// Runs it. When it fails, its log is moved to the cache as STEM.PID.failed.log, and UserError
+/// names that, the first error and the command.
+void run_stage(const BuildStage& stage, const std::filesystem::path& log, const ArrayCache& cache,
+               const std::string& stem);
+
 }  // namespace tandem::cosim

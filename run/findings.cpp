@@ -43,7 +43,7 @@ std::string divergence_text(const RunResult& result, const RunReport& run) {
                              found.source.n_start, found.source.k_start));
     line("output", fmt::format("row {}, column {}", d["output_row"].get<uint32_t>(),
                                d["output_col"].get<uint32_t>()));
-    line("partial sum",
+    line(found.what.unit == "requantise" ? "activation" : "partial sum",
          fmt::format("expected {}, RTL has {}", found.what.expected, found.what.actual));
     line("cycle", fmt::format("model {}, RTL {}", found.what.cycle_tlm, found.what.cycle_rtl));
     text += first_wrong_text(result, d);

@@ -18,11 +18,13 @@ Machine::Machine(const arch::ChipConfig& config, const RunOptions& options, Setu
       nodes_(std::move(setup.nodes)),
       wave_(options.wave, nodes_),
       timeline_(options.trace_path, nodes_),
-      engines_(config_, options, setup.rows_to_inject) {
+      engines_(config_, options, setup.rows_to_inject),
+      requantisers_(config_, options.requantise, options.functional) {
     setup.system.functional = options.functional;
     setup.system.arrays = options.arrays;
     setup.system.connect = options.connect;
     setup.system.make_engine = engines_.factory();
+    setup.system.make_requantiser = requantisers_.factory();
     system_ = std::make_unique<System>(config_, setup.system);
     options.rtl_arrays.check(static_cast<uint32_t>(chip().cores()),
                              static_cast<uint32_t>(chip().core().arrays()), "--rtl-arrays");
@@ -134,9 +136,10 @@ void Machine::collect_layers(RunResult& result, uint64_t runs) const {
 }
 
 void Machine::collect_cosim(RunResult& result) {
-    result.array_seconds = engines_.array_seconds();
+    result.array_seconds = engines_.array_seconds() + requantisers_.seconds();
     result.rtl_arrays = engines_.rtl_arrays();
     result.rows_compared = engines_.rows_compared();
+    collect_requantise(result);
     if (engines_.diverged()) collect_divergence(result);
     if (engines_.first_rtl() == nullptr) return;
     engines_.close_waves();
@@ -165,6 +168,21 @@ void Machine::collect_divergence(RunResult& result) {
             found.what.note += (what.note.empty() ? "" : "; ") + std::string(error.what());
         }
     }
+    result.divergence = std::move(found);
+}
+
+void Machine::collect_requantise(RunResult& result) {
+    result.requantise = options_.requantise;
+    result.values_requantised = requantisers_.values_compared();
+    if (!requantisers_.diverged()) return;
+    const auto& [place, engine] = *requantisers_.diverged();
+    LocatedDivergence found{.what = *engine->divergence(),
+                            .core = place.core,
+                            .array = place.array,
+                            .instruction = engine->instruction(),
+                            .source = {},
+                            .gtkw = {}};
+    if (views_[place.core] != nullptr) found.source = views_[place.core]->source(found.instruction);
     result.divergence = std::move(found);
 }
 

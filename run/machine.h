@@ -12,6 +12,7 @@
 #include "run/engines.h"
 #include "run/layer_bytes.h"
 #include "run/layer_times.h"
+#include "run/requantisers.h"
 #include "run/run.h"
 #include "run/system.h"
 #include "run/timeline.h"
@@ -55,6 +56,7 @@ class Machine {
     void collect_layers(RunResult& result, uint64_t runs) const;
     void collect_cosim(RunResult& result);
     void collect_divergence(RunResult& result);
+    void collect_requantise(RunResult& result);
     void collect_wave(RunResult& result);
 
     const arch::ChipConfig config_;
@@ -63,6 +65,7 @@ class Machine {
     WaveWindow wave_;
     Timeline timeline_;
     Engines engines_;
+    Requantisers requantisers_;
     std::unique_ptr<System> system_;
     std::unique_ptr<ChipProbes> probes_;
     std::unique_ptr<LayerTimes> layers_;

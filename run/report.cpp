@@ -73,7 +73,8 @@ json checks_json(const RunResult& result, const RunReport& run) {
                    {"mismatches", run.check.mismatches},
                    {"layer_bytes_compared", result.layer_bytes_compared},
                    {"layer_mismatches", result.layer_mismatch ? 1 : 0},
-                   {"rows_compared", result.rows_compared}};
+                   {"rows_compared", result.rows_compared},
+                   {"values_requantised", result.values_requantised}};
     if (run.accuracy) checks["accuracy"] = *run.accuracy;
     if (run.floats)
         checks["floats"] = {{"compared", run.floats->values},
@@ -154,6 +155,7 @@ json make_report(const arch::ChipConfig& chip, const RunResult& result, const Ru
                      {"dtype", arch::to_string(chip.mxu.dtype)}}},
                    {"backend", run.backend},
                    {"rtl_arrays", result.rtl_arrays},
+                   {"requantise", result.requantise},
                    {"mode", run.mode},
                    {"level", result.level},
                    {"timing", "chip"},

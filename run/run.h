@@ -28,8 +28,9 @@ namespace tandem::run {
 inline constexpr uint64_t kQuantumNs = 100'000;
 
 struct RunOptions {
-    std::string backend = "tlm";  ///< tlm, rtl, tandem
-    ArrayPlaces rtl_arrays;       ///< behind which rtl or tandem stands; the others are tlm
+    std::string backend = "tlm";     ///< tlm, rtl, tandem
+    ArrayPlaces rtl_arrays;          ///< behind which rtl or tandem stands; the others are tlm
+    std::string requantise = "tlm";  ///< tlm, rtl, tandem; behind all arrays
     bool functional = true;
     std::string level = "at";  ///< images: at; lt: loosely timed, functional, backend tlm
     /// lt: how far chip and CPU run ahead of simulated time; nothing: kQuantumNs.

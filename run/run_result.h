@@ -125,6 +125,8 @@ struct RunResult {
     std::optional<LayerMismatch> layer_mismatch;
     std::vector<std::string> rtl_arrays;  ///< "core.array" of those with RTL; none: backend tlm
     uint64_t rows_compared = 0;           ///< accumulator rows of model and RTL
+    std::string requantise = "tlm";       ///< what stood behind the requantisation
+    uint64_t values_requantised = 0;      ///< int8 of model and RTL, compared
     std::optional<LocatedDivergence> divergence;
     WaveResult wave;  ///< on request
     std::optional<cosim::Injection> injected;

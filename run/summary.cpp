@@ -93,6 +93,9 @@ void print_checks(const RunResult& result, const RunReport& run) {
     if (result.rows_compared != 0 && !result.divergence)
         base::print("  model and RTL agree: {} accumulator rows, every value and every cycle\n",
                     result.rows_compared);
+    if (result.values_requantised != 0 && !result.divergence)
+        base::print("  requantisation agrees: {} activations, every value and every cycle\n",
+                    result.values_requantised);
     if (result.injected)
         base::print(
             "  injected {}{}\n", result.injected->to_string(),

@@ -80,7 +80,7 @@ System::System(const arch::ChipConfig& config, const SystemOptions& options) : c
     chip_ = std::make_unique<sim::TpuChip>(
         named("chip").c_str(), config_,
         sim::ChipOptions{options.functional, options.cores, options.arrays, options.connect,
-                         options.level},
+                         options.level, options.make_requantiser},
         make_engine);
     irq_ = std::make_unique<sc_core::sc_signal<bool>>(named("irq").c_str());
     chip_->irq_out().bind(*irq_);

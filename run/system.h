@@ -34,6 +34,7 @@ struct SystemOptions {
     sim::Level level = sim::Level::kAt;
     uint64_t quantum_ns = 0;    ///< kLt: how far initiators run ahead of simulated time
     EngineFactory make_engine;  ///< empty: a transaction-level engine for each array
+    sim::RequantiserFactory make_requantiser;  ///< empty: the model behind every array
     HostKind host = HostKind::kDirect;
     std::string cpu = "riscv";                         ///< kFirmware: riscv, native
     uint64_t firmware_budget = host::kFirmwareBudget;  ///< kFirmware: instructions of riscv

@@ -37,6 +37,19 @@ std::string array_places_option(const run::ArrayPlaces& places) {
     return places.all() ? "" : " --rtl-arrays " + places.to_string();
 }
 
+void add_requantise_option(CLI::App& command, std::string& requantise) {
+    command
+        .add_option("--requantise", requantise,
+                    "what makes activations of accumulators (int8): the model, the RTL "
+                    "tpu_requantise, or both")
+        ->check(OneOf({"tlm", "rtl", "tandem"}))
+        ->capture_default_str();
+}
+
+std::string requantise_option(const std::string& requantise) {
+    return requantise == "tlm" ? "" : " --requantise " + requantise;
+}
+
 void ArrayArguments::add_to(CLI::App& command) {
     const auto size = CLI::Range(1u, 256u);
     command.add_option("--rows", rows, "rows of the array")->check(size)->capture_default_str();

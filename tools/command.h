@@ -51,6 +51,11 @@ void add_array_places(CLI::App& command, run::ArrayPlaces& places);
 /// As on a command line, with a leading blank; empty for all.
 std::string array_places_option(const run::ArrayPlaces& places);
 
+/// --requantise.
+void add_requantise_option(CLI::App& command, std::string& requantise);
+/// As on a command line, with a leading blank; empty for the default.
+std::string requantise_option(const std::string& requantise);
+
 /// --inject; `what` it is said to do.
 void add_inject_option(CLI::App& command, std::string& inject, const std::string& what);
 /// As on a command line, with a leading blank; empty for none.

@@ -73,7 +73,8 @@ int gemm_on_all_arrays(const GemmArguments& a, const arch::ChipConfig& chip) {
     g.rerun = fmt::format("{} --arrays all --mode {} --backend {} --seed {}{}", rerun_of(a), a.mode,
                           a.options.backend, a.seed,
                           inject_option(a.options.inject) + a.options.array.to_string() +
-                              array_places_option(a.options.rtl_arrays));
+                              array_places_option(a.options.rtl_arrays) +
+                              requantise_option(a.options.requantise));
     return run_graph_on_chip(tables::graph_of(product, run::element_type_of(chip)), chip, g);
 }
 
@@ -99,7 +100,7 @@ int gemm(GemmArguments a) {
     report.rerun = fmt::format("{} --backend {} --host {} --seed {}", rerun_of(a),
                                a.options.backend, a.options.cpu, a.seed);
     report.rerun += a.options.array.to_string() + array_places_option(a.options.rtl_arrays) +
-                    level_option(a.options);
+                    requantise_option(a.options.requantise) + level_option(a.options);
     if (result.injected) report.rerun += inject_option(result.injected->to_string());
     if (a.options.functional && result.completed()) {
         const auto expected = plain_product(product);
@@ -128,6 +129,7 @@ void add_gemm_command(CLI::App& app, Action& action) {
     command->add_option("--backend", a->options.backend, "what computes the MAC array")
         ->check(OneOf({"tlm", "rtl", "tandem"}))
         ->capture_default_str();
+    add_requantise_option(*command, a->options.requantise);
     command->add_option("--host", a->options.cpu, "what runs the firmware")
         ->check(OneOf({"riscv", "native"}))
         ->capture_default_str();

@@ -56,6 +56,7 @@ std::string rerun_command(const RunArguments& a, const run::RunResult& result) {
     text += plan_option(a.model_options.plan);
     if (a.samples.inputs.empty()) text += fmt::format(" --seed {}", a.seed);
     text += a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
+    text += requantise_option(a.options.requantise);
     text += level_option(a.options);
     return text + (result.injected ? inject_option(result.injected->to_string()) : "");
 }
@@ -192,7 +193,7 @@ std::string rerun_of_graph(const RunArguments& a, bool functional) {
     text += plan_option(a.model_options.plan);
     if (functional) text += fmt::format(" --seed {}", a.seed);
     return text + inject_option(a.options.inject) + a.options.array.to_string() +
-           array_places_option(a.options.rtl_arrays);
+           array_places_option(a.options.rtl_arrays) + requantise_option(a.options.requantise);
 }
 
 void refuse_options(const CLI::App& command, const std::string& model,
@@ -242,7 +243,8 @@ int run_graph(const CLI::App& command, const RunArguments& a, const arch::ChipCo
     g.junit = a.junit;
     g.options = a.options;
     const bool asked = command.get_option("--mode")->count() != 0;
-    g.options.functional = asked ? a.mode == "functional" : a.options.backend != "tlm";
+    const bool has_rtl = a.options.backend != "tlm" || a.options.requantise != "tlm";
+    g.options.functional = asked ? a.mode == "functional" : has_rtl;
     if (!g.options.functional && a.options.backend != "tlm")
         throw UserError("--mode timing moves no data: it goes with --backend tlm only");
     check_waves(a);
@@ -301,6 +303,7 @@ void add_run_command(CLI::App& app, Action& action) {
     command->add_option("--backend", a->options.backend, "what computes the MAC array")
         ->check(OneOf({"tlm", "rtl", "tandem"}))
         ->capture_default_str();
+    add_requantise_option(*command, a->options.requantise);
     command->add_option("--host", a->options.cpu, "what runs the firmware")
         ->check(OneOf({"riscv", "native"}))
         ->capture_default_str();

@@ -7,11 +7,13 @@
 #include "base/terminal.h"
 #include "jobs/port_coverage_files.h"
 #include "jobs/port_verification.h"
+#include "jobs/requantise_verification.h"
 #include "jobs/verification.h"
 #include "jobs/verification_junit.h"
 #include "run/report.h"
 #include "tools/chip_arguments.h"
 #include "tools/command.h"
+#include "tools/one_of.h"
 #include "tools/output_files.h"
 
 namespace tandem::tools {
@@ -24,6 +26,8 @@ struct VerifyArguments : ArrayArguments {
     uint64_t seed = 0;
     ChipArguments chip;
     std::string inject, json, replay, wave, coverage, vectors, junit;
+    std::string unit = "array";
+    uint32_t lanes = 0;  ///< of the requantisation; 0: as many as columns
 };
 
 std::string command(const VerifyArguments& a, uint32_t streams, uint64_t seed,
@@ -155,6 +159,41 @@ int verify(const VerifyArguments& a) {
     return junit.file().finish_after([&] { return verify(a, request, junit); });
 }
 
+/// What is about arrays alone.
+void refuse_array_options(const CLI::App& command) {
+    for (const char* const option : {"--rows", "--accumulators", "--dtype", "--pipeline", "--sum4",
+                                     "--form", "--rtl-timing", "--inject", "--replay", "--coverage",
+                                     "--vectors", "--wave", "--junit", "--chip", "--set"})
+        if (command.get_option(option)->count() != 0)
+            throw UserError("--unit requantise", option, "only with --unit array", "given");
+}
+
+int verify_requantise_unit(const CLI::App& command, const VerifyArguments& a) {
+    refuse_array_options(command);
+    const jobs::RequantiseRequest request{.shape = {a.cols, a.lanes == 0 ? a.cols : a.lanes},
+                                          .rtl = {a.choice.rtl, a.choice.rtl_top},
+                                          .streams = a.streams,
+                                          .seed = a.seed};
+    check_output_files({{"--json", a.json}}, {{"--rtl", a.choice.rtl}});
+    const auto done = jobs::verify_requantise(request);
+    const std::string again =
+        fmt::format("tandem verify --unit requantise --cols {} --lanes {} --streams 1 --seed {}{}",
+                    request.shape.cols, request.shape.lanes, done.seed, a.choice.to_string());
+    if (!a.json.empty()) run::write_report(a.json, jobs::requantise_report(request, done, again));
+    if (done.found) {
+        base::print("model and RTL of unit requantise part in the stream with seed {}:\n  {}\n",
+                    done.seed, done.found->text());
+        base::print("  again: {}\n", again);
+        return kMismatch;
+    }
+    base::print(
+        "requantise, {} columns, {} lanes: {} streams (seeds {} to {}), {} rows of {} values, "
+        "every value equal; {} edges at the ports, every port as the contract says\n",
+        request.shape.cols, request.shape.lanes, a.streams, a.seed, a.seed + a.streams - 1,
+        done.counters.rows, done.counters.values, done.counters.edges);
+    return kGood;
+}
+
 }  // namespace
 
 void add_verify_command(CLI::App& app, Action& action) {
@@ -163,6 +202,16 @@ void add_verify_command(CLI::App& app, Action& action) {
     auto a = std::make_shared<VerifyArguments>();
     a->chip.add_to(*command, "the array of this chip (then sizes and types below do not count)");
     a->add_to(*command);
+    command
+        ->add_option("--unit", a->unit,
+                     "array: the MAC array; requantise: tpu_requantise (--cols, --lanes), from "
+                     "accumulators to activations")
+        ->check(OneOf({"array", "requantise"}))
+        ->capture_default_str();
+    command
+        ->add_option("--lanes", a->lanes,
+                     "unit requantise: columns that are worked on per edge [all]")
+        ->check(CLI::Range(1u, 256u));
     command->add_option("--streams", a->streams, "number of streams")
         ->check(CLI::Range(1u, 1000000u))
         ->capture_default_str();
@@ -188,7 +237,13 @@ void add_verify_command(CLI::App& app, Action& action) {
                         "ports have to show to this file, for benches in other simulators");
     command->add_option("--json", a->json, "write the report to this file");
     add_junit_option(*command, a->junit);
-    command->callback([&action, a] { action = [a] { return verify(*a); }; });
+    command->callback([&action, a, command] {
+        action = [a, command] {
+            if (a->unit == "requantise") return verify_requantise_unit(*command, *a);
+            if (a->lanes != 0) throw UserError("--lanes", "--unit", "requantise", a->unit);
+            return verify(*a);
+        };
+    });
 }
 
 }  // namespace tandem::tools

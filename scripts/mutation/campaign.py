@@ -29,6 +29,14 @@ FILES = {
     "tpu_sum4.sv": (2, ["PE"]),
     "tpu_bf16_pkg.sv": (55, ["PE"]),
 }
+# The unit behind the array's results has a campaign of its own.
+REQUANTISE_FILES = {
+    "tpu_requantise_pkg.sv": (60, ["requantise"]),
+    "tpu_requantise_lane.sv": (40, ["requantise"]),
+    "tpu_requantise.sv": (40, ["requantise"]),
+}
+UNITS = {"array": FILES, "requantise": REQUANTISE_FILES}
+ALL_FILES = {**FILES, **REQUANTISE_FILES}
 
 
 class UserError(Exception):
@@ -54,6 +62,20 @@ class Array:
         return f"{self.rows}x{self.cols} {self.dtype} k={self.pipeline}" + (" sum4" if self.sum4 else "") + (" flat" if self.form == "flat" else "")
 
 
+@dataclasses.dataclass
+class Requantise:
+    cols: int
+    lanes: int
+    pipeline: int = 1
+
+    def arguments(self):
+        return ["--unit", "requantise", "--cols", str(self.cols), "--lanes", str(self.lanes)]
+
+    def __str__(self):
+        return f"requantise {self.cols}/{self.lanes}"
+
+
+REQUANTISE = [Requantise(5, 2), Requantise(3, 3), Requantise(4, 2)]
 INT8 = [Array(3, 4), Array(4, 3)]
 INT8_K = [Array(3, 5, pipeline=2), Array(5, 3, pipeline=2)]
 BF16 = [Array(2, 3, "bf16"), Array(3, 2, "bf16")]
@@ -106,25 +128,26 @@ class Equivalents:
         return [entry for number, entry in enumerate(self.entries or []) if number not in self.used]
 
 
-def candidates(root):
-    """Every mutation of every file, in order."""
+def candidates(root, files):
+    """Every mutation of these files, in order."""
     found = {}
-    for name in FILES:
+    for name in files:
         path = root / "rtl" / name
         if path.exists():
             found[name] = operators.Mutator(name, Source(path.read_text())).all()
     return found
 
 
-def choose(root, seed, count, equivalents):
-    """`count` mutants: by file as FILES says, spread over the operators, seeded."""
+def choose(root, seed, count, equivalents, unit="array"):
+    """`count` mutants of a unit: by file as UNITS says, spread over the operators, seeded."""
     draw = random.Random(seed)
-    pools = candidates(root)
+    files = UNITS[unit]
+    pools = candidates(root, files)
     for mutations in pools.values():
         for mutation in mutations:
             equivalents.reason(mutation)  # marks the entries that still match
-    total = sum(FILES[name][0] for name in pools)
-    wanted = {name: min(len(pool), round(count * FILES[name][0] / total)) for name, pool in pools.items()}
+    total = sum(files[name][0] for name in pools)
+    wanted = {name: min(len(pool), round(count * files[name][0] / total)) for name, pool in pools.items()}
     while sum(wanted.values()) < count:
         open_files = [name for name, pool in pools.items() if wanted[name] < len(pool) and name not in ("tpu_sum4.sv", "tpu_bf16_pkg.sv")]
         if not open_files:
@@ -155,7 +178,9 @@ def choose(root, seed, count, equivalents):
 
 
 def place(root, mutation, draw, equivalents):
-    name, units = mutation.file, FILES[mutation.file][1]
+    name, units = mutation.file, ALL_FILES[mutation.file][1]
+    if name in REQUANTISE_FILES:
+        return Mutant(mutation, REQUANTISE, {"kind": "file"}, units, equivalents.reason(mutation))
     placement, in_sum4 = {"kind": "file"}, False
     pick = lambda arrays: draw.sample(arrays, len(arrays))
     arrays = [*pick(INT8)[:1], *pick(INT8_K)[:1], *pick(BF16)[:1], *SUM4]
@@ -183,7 +208,7 @@ def place(root, mutation, draw, equivalents):
 
 def survivors_arrays(mutant):
     """More sizes, since a number can be right by chance; the arithmetic does not depend on them."""
-    if mutant.mutation.file == plant.PACKAGE + ".sv":
+    if mutant.mutation.file == plant.PACKAGE + ".sv" or mutant.mutation.file in REQUANTISE_FILES:
         return mutant.arrays
     more = [*INT8, SMALLEST, EVEN, *([FLAT] if mutant.mutation.file in SHARED else []),
             *([DEEP] if "Addend" in mutant.mutation.original else [])]
@@ -376,6 +401,6 @@ def fingerprint(root):
     """Of the RTL: results of another RTL are not resumed."""
     import hashlib
     digest = hashlib.sha256()
-    for name in plant.file_names(root / "rtl"):
+    for name in plant.file_names(root / "rtl") + plant.file_names(root / "rtl", "requantise.f"):
         digest.update((root / "rtl" / name).read_bytes())
     return digest.hexdigest()[:16]

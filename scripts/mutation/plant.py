@@ -65,10 +65,10 @@ def select_pe(text, row, col):
     return substitute_once(r"(\btpu_pe #\(\n)", rf"\1        .Mutant       ({here}),\n", text, "instance of tpu_pe")
 
 
-def file_names(rtl):
-    """Sources of the file list, in its order."""
+def file_names(rtl, filelist="filelist.f"):
+    """Sources of a file list, in its order."""
     names = []
-    for line in (rtl / "filelist.f").read_text().splitlines():
+    for line in (rtl / filelist).read_text().splitlines():
         line = line.split("//")[0].strip()
         if line.endswith((".sv", ".v")):
             names.append(line)
@@ -83,7 +83,8 @@ def plant(root, folder, mutation, placement):
         (folder / name).symlink_to(root / name)
     source = root / "rtl"
     names = file_names(source)
-    texts = {name: (source / name).read_text() for name in names}
+    requantise = file_names(source, "requantise.f")
+    texts = {name: (source / name).read_text() for name in names + requantise}
     extra = {}
     mutated = apply(texts[mutation.file], mutation.edits)
     kind = placement["kind"]
@@ -106,6 +107,7 @@ def plant(root, folder, mutation, placement):
         target.write_text(text)
     (rtl / "mutant.vlt").write_text("`verilator_config\n" + "".join(f"lint_off -rule {w}\n" for w in WARNINGS))
     (rtl / "filelist.f").write_text("\n".join(["mutant.vlt", *extra, *names]) + "\n")
+    (rtl / "requantise.f").write_text("\n".join(["mutant.vlt", *requantise]) + "\n")
     return folder
 
 

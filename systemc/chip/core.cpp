@@ -42,13 +42,13 @@ std::unique_ptr<Sequencer> make_sequencer(SharedPaths* paths, ChipServices& serv
 
 Core::Core(sc_core::sc_module_name name, uint32_t index, const arch::ChipConfig& config,
            bool functional, SharedPaths* paths, DeviceMemory& memory, HostLink& link,
-           Engines engines, const Connect& connect)
+           Engines engines, Requantisers requantisers, const Connect& connect)
     : sc_module(name),
       services_(config, functional, index, paths != nullptr ? Level::kLt : Level::kAt),
       unified_buffer_("unified_buffer", config),
       mxus_(make_arrays(services_, unified_buffer_, std::move(engines))),
       weights_(make_fetchers(services_, mxus_)),
-      vector_("vector", services_, unified_buffer_, mxu_pointers()),
+      vector_("vector", services_, unified_buffer_, mxu_pointers(), std::move(requantisers)),
       dma_in_("dma_in", isa::Unit::kDmaIn, services_, link, unified_buffer_),
       dma_out_("dma_out", isa::Unit::kDmaOut, services_, link, unified_buffer_),
       units_(all_units()),

@@ -22,12 +22,13 @@ namespace tandem::sim {
 class Core : public sc_core::sc_module {
   public:
     using Engines = std::vector<std::unique_ptr<engine::MxuEngine>>;
+    using Requantisers = VectorUnit::Requantisers;
 
-    /// One array for each engine. Loosely timed with `paths`: functional, and with engines that
-    /// know their next event.
+    /// One array for each engine, and a requantiser for each of these. Loosely timed with `paths`:
+    /// functional, and with engines that know their next event.
     Core(sc_core::sc_module_name name, uint32_t index, const arch::ChipConfig& config,
          bool functional, SharedPaths* paths, DeviceMemory& memory, HostLink& link, Engines engines,
-         const Connect& connect = {});
+         Requantisers requantisers, const Connect& connect = {});
 
     ChipServices& services() { return services_; }
     UnifiedBuffer& unified_buffer() { return unified_buffer_; }

@@ -4,6 +4,15 @@
 #include <string>
 
 namespace tandem::sim {
+namespace {
+
+std::unique_ptr<engine::RequantiseEngine> make_requantiser(const ChipOptions& options,
+                                                           uint32_t core, uint32_t array) {
+    if (options.make_requantiser) return options.make_requantiser(core, array);
+    return std::make_unique<engine::TlmRequantiseEngine>();
+}
+
+}  // namespace
 
 TpuChip::TpuChip(sc_core::sc_module_name name, const arch::ChipConfig& config,
                  const ChipOptions& options, const EngineFactory& make_engine)
@@ -53,11 +62,15 @@ std::vector<std::unique_ptr<Core>> TpuChip::make_cores(const arch::ChipConfig& c
     std::vector<std::unique_ptr<Core>> cores;
     for (uint32_t i = 0; i < count; ++i) {
         Core::Engines engines;
-        for (uint32_t array = 0; array < arrays; ++array) engines.push_back(make_engine(i, array));
+        Core::Requantisers requantisers;
+        for (uint32_t array = 0; array < arrays; ++array) {
+            engines.push_back(make_engine(i, array));
+            requantisers.push_back(make_requantiser(options, i, array));
+        }
         cores.push_back(std::make_unique<Core>(
             ("core" + std::to_string(i)).c_str(), i, config, options.functional,
             options.level == Level::kLt ? &paths_ : nullptr, device_memory_, link_,
-            std::move(engines), options.connect));
+            std::move(engines), std::move(requantisers), options.connect));
     }
     return cores;
 }

@@ -11,12 +11,16 @@
 
 namespace tandem::sim {
 
+using RequantiserFactory =
+    std::function<std::unique_ptr<engine::RequantiseEngine>(uint32_t core, uint32_t array)>;
+
 struct ChipOptions {
     bool functional = true;  ///< false: time only
     uint32_t cores = 0;      ///< the first so many; 0: all
     uint32_t arrays = 0;     ///< of each core, the first so many; 0: all
     Connect connect;         ///< of the sockets inside; empty: directly
     Level level = Level::kAt;
+    RequantiserFactory make_requantiser{};  ///< empty: the model behind every array
 };
 
 class TpuChip : public sc_core::sc_module {

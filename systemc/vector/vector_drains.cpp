@@ -67,7 +67,7 @@ Performed VectorUnit::perform_drain(const Dispatched& instruction, Cycle start) 
     start = std::max({start, lanes_free, array_free});
     const auto read = mxus_[shape.array]->read_accumulators_ahead(
         shape.acc_addr, shape.rows, interval, instruction.index, start + 1);
-    write_drained(instruction.words, state_, read.rows);
+    write_drained(instruction.words, instruction.index, state_, read.rows);
     lanes_free = array_free = start + uint64_t{shape.rows} * interval;
     return {start, start + 1, read.done + 1 + timing_.unit.latency_cycles};
 }
@@ -97,6 +97,7 @@ void VectorUnit::issue(const DrainShape& shape, const Dispatched& instruction) {
 void VectorUnit::keep(uint64_t number, const Dispatched& instruction) {
     Drain& drain = drains_.emplace_back();
     drain.number = number;
+    drain.index = instruction.index;
     drain.words = instruction.words;
     drain.state = state_;
     drain.sums = std::exchange(used_sums_, {});
@@ -111,19 +112,22 @@ void VectorUnit::take_rows(uint64_t number, std::span<const int32_t> rows) {
 void VectorUnit::make_visible(uint64_t number) {
     if (drains_.empty() || drains_.front().number != number) return;
     Drain& drain = drains_.front();
-    write_drained(drain.words, drain.state, drain.sums);
+    write_drained(drain.words, drain.index, drain.state, drain.sums);
     used_sums_ = std::move(drain.sums);
     drains_.pop_front();
 }
 
-void VectorUnit::write_drained(const isa::Words& words, const arch::VectorState& state,
-                               std::span<const int32_t> sums) {
+void VectorUnit::write_drained(const isa::Words& words, uint32_t index,
+                               const arch::VectorState& state, std::span<const int32_t> sums) {
     if (!services_.functional()) return;
     const uint32_t cols = services_.config().mxu.cols;
-    if (isa::opcode_of(words) == static_cast<uint32_t>(isa::Opcode::kRequantise))
-        engine::requantise_rows(isa::Requantise::decode(words), sums, cols, bytes_);
-    else
+    if (isa::opcode_of(words) == static_cast<uint32_t>(isa::Opcode::kRequantise)) {
+        const auto op = isa::Requantise::decode(words);
+        const uint32_t interval = interval_of({op.mxu, op.acc_addr, op.rows, op.cols, 1, 1});
+        requantisers_[op.mxu]->requantise({op, sums, cols, interval, index, bytes_});
+    } else {
         engine::convert_rows(isa::Convert::decode(words), state, sums, cols, bytes_);
+    }
 }
 
 }  // namespace tandem::sim

@@ -6,11 +6,12 @@
 namespace tandem::sim {
 
 VectorUnit::VectorUnit(sc_core::sc_module_name name, ChipServices& services, UnifiedBuffer& ports,
-                       std::vector<Mxu*> mxus)
+                       std::vector<Mxu*> mxus, Requantisers requantisers)
     : PipelinedUnit(name, isa::Unit::kVector, services),
       buffer("buffer"),
       ports_(ports),
       mxus_(std::move(mxus)),
+      requantisers_(std::move(requantisers)),
       timing_{services.config().vector, services.config().drain_lanes()},
       lanes_free_(services.config().drains_at_a_time()),
       array_free_(mxus_.size()) {}

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "arch/vector_state.h"
+#include "engine/requantise_engine.h"
 #include "engine/vector_timing.h"
 #include "systemc/kernel/pipelined_unit.h"
 #include "systemc/memory/initiator.h"
@@ -21,9 +23,12 @@ class VectorUnit final : public PipelinedUnit, private AccumulatorTaker {
   public:
     MemoryInitiator buffer;  ///< to the unified buffer
 
+    /// One for each array.
+    using Requantisers = std::vector<std::unique_ptr<engine::RequantiseEngine>>;
+
     /// Serves all arrays of a core; streams through the ports of `ports`.
     VectorUnit(sc_core::sc_module_name name, ChipServices& services, UnifiedBuffer& ports,
-               std::vector<Mxu*> mxus);
+               std::vector<Mxu*> mxus, Requantisers requantisers);
 
     void reset() override;
     void begin_program(Cycle cycle) override;
@@ -33,6 +38,7 @@ class VectorUnit final : public PipelinedUnit, private AccumulatorTaker {
     /// A drain, from its issue until it retires.
     struct Drain {
         uint64_t number;  ///< among all instructions
+        uint32_t index;   ///< of the instruction in the program
         isa::Words words;
         arch::VectorState state;    ///< at its issue; of a convert with a chain
         std::vector<int32_t> sums;  ///< when they are read
@@ -76,7 +82,7 @@ class VectorUnit final : public PipelinedUnit, private AccumulatorTaker {
     void take_rows(uint64_t number, std::span<const int32_t> rows) override;
     void make_visible(uint64_t number) override;
     /// Values, if they are wanted.
-    void write_drained(const isa::Words& words, const arch::VectorState& state,
+    void write_drained(const isa::Words& words, uint32_t index, const arch::VectorState& state,
                        std::span<const int32_t> sums);
 
     void check_buffer(uint64_t address, uint64_t bytes, uint32_t index) {
@@ -90,6 +96,7 @@ class VectorUnit final : public PipelinedUnit, private AccumulatorTaker {
 
     UnifiedBuffer& ports_;
     std::vector<Mxu*> mxus_;
+    Requantisers requantisers_;
     engine::VectorTiming timing_;
     std::span<uint8_t> bytes_;
     arch::VectorState state_;

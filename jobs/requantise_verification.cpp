@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jobs/requantise_verification.h"
+
+#include "jobs/progress.h"
+
+namespace tandem::jobs {
+
+RequantiseVerification verify_requantise(const RequantiseRequest& request) {
+    const auto library = run::load_requantise(request.shape, request.rtl);
+    RequantiseVerification done;
+    Progress progress("streams");
+    for (uint32_t stream = 0; stream < request.streams; ++stream) {
+        done.seed = request.seed + stream;
+        cosim::RequantiseBench bench(request.shape, library, done.seed);
+        ++done.streams;
+        done.found = bench.run(kRequantiseEdges, done.counters);
+        if (done.found) break;
+        progress.update(stream, request.streams);
+    }
+    return done;
+}
+
+nlohmann::json requantise_report(const RequantiseRequest& request,
+                                 const RequantiseVerification& done, const std::string& rerun) {
+    nlohmann::json report = {
+        {"report_version", 1},           {"tandem_version", TANDEM_VERSION},
+        {"unit", "requantise"},          {"cols", request.shape.cols},
+        {"lanes", request.shape.lanes},  {"seed", request.seed},
+        {"streams", done.streams},       {"streams_asked_for", request.streams},
+        {"rows", done.counters.rows},    {"values", done.counters.values},
+        {"edges", done.counters.edges},  {"stalls", done.counters.stalls},
+        {"resets", done.counters.resets}};
+    if (!done.found) return report;
+    const auto& found = *done.found;
+    report["first_divergence"] = {
+        {"kind", found.signal == "assertion" ? "assertion"
+                 : found.col                 ? "value"
+                                             : "port"},
+        {"unit", "requantise"},
+        {"signal", found.signal},
+        {"seed", done.seed},
+        {"edge", found.edge},
+        {"col", found.col ? nlohmann::json(*found.col) : nlohmann::json()},
+        {"expected", found.expected},
+        {"actual", found.actual},
+        {"operands", found.operands},
+        {"note", found.note},
+        {"rerun", rerun}};
+    return report;
+}
+
+}  // namespace tandem::jobs

@@ -1,0 +1,3 @@
+tpu_requantise_pkg.sv
+tpu_requantise_lane.sv
+tpu_requantise.sv
