@@ -57,22 +57,23 @@ std::optional<WavePlace> places(const VerifyRequest& a) {
 }
 
 /// The stream once more, with what diagnosis needs.
-Divergence diagnose(const run::LoadedArray& array, const VerifyRequest& a, uint64_t seed,
+Divergence diagnose(const run::LoadedArray& array, const VerifyRequest& a, Verification& done,
                     const Divergence& found) {
     cosim::TandemOptions options;
     if (const auto waves = places(a))
         options.wave_path =
-            waves->wave(waves->place(fmt::format("tandem_verify_seed{}.fst", seed)));
+            waves->wave(waves->place(fmt::format("tandem_verify_seed{}.fst", done.seed)));
     cosim::TandemEngine engine(array.shape, array.library, options);
     Verification again;
-    run_stream(engine, a, seed, again);
+    run_stream(engine, a, done.seed, again);
     if (engine.divergence()) return *engine.divergence();
-    Divergence alone = found;
-    alone.note += (alone.note.empty() ? "" : "; ") +
-                  std::string(
-                      "the stream alone shows nothing: what the streams before it left in "
-                      "the array matters");
-    return alone;
+    done.alone = false;
+    Divergence without = found;
+    without.note += (without.note.empty() ? "" : "; ") +
+                    std::string(
+                        "the stream alone shows nothing, and has no waveform: what the streams "
+                        "before it left in the array matters");
+    return without;
 }
 
 void add_save_file(Verification& done, const run::LoadedArray& array) {
@@ -174,7 +175,7 @@ Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a)
         ++done.streams;
         const auto& found = engine.divergence();
         if (found && !(found->of_ports && a.inject.empty()))
-            done.divergence = diagnose(array, a, done.seed, *found);
+            done.divergence = diagnose(array, a, done, *found);
         tell(false, at_seam);
         if (!done.divergence && a.inject.empty()) {
             const base::Stopwatch at_ports;
@@ -183,7 +184,7 @@ Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a)
             tell(true, at_ports);
         }
         if (found && !done.divergence) {
-            done.divergence = diagnose(array, a, done.seed, *found);
+            done.divergence = diagnose(array, a, done, *found);
             tell(false, at_seam);
         }
         progress.update(i + 1, streams);
@@ -200,12 +201,16 @@ Verification verify_array(const run::LoadedArray& array, const VerifyRequest& a)
     return done;
 }
 
+std::string rerun(const VerifyRequest& a, const Verification& done) {
+    return done.alone ? a.rerun(1, done.seed, done.replay) : a.rerun(done.streams, a.seed, "");
+}
+
 json verification_report(const run::LoadedArray& array, const VerifyRequest& a,
                          const Verification& done) {
     const engine::MxuShape& shape = array.shape;
     json counters;
     for (const auto& [name, count] : done.counters.list()) counters[name] = count;
-    const std::string again = done.divergence ? a.rerun(done.seed, done.replay) : std::string();
+    const std::string again = done.divergence ? rerun(a, done) : std::string();
     json ports;
     for (const auto& [name, count] : done.ports.list()) ports[name] = count;
     json report = {{"report_version", 1},

@@ -40,9 +40,9 @@ struct VerifyRequest {
     // For the report.
     std::string chip;  ///< empty: the array was named by its parameters
     std::vector<std::string> sets{};
-    /// The command line that runs the stream with this seed again, or the file of a stream at the
-    /// ports.
-    std::function<std::string(uint64_t seed, const std::string& replay)> rerun;
+    /// The command line that runs so many streams from this seed on again, or the file of a stream
+    /// at the ports.
+    std::function<std::string(uint32_t streams, uint64_t seed, const std::string& replay)> rerun;
     std::function<void(const StreamEnd&)> on_stream{};  ///< may be empty
 };
 
@@ -57,6 +57,7 @@ struct Verification {
     std::optional<cosim::Injection> injected;
     std::optional<cosim::Divergence> divergence;
     uint64_t seed = 0;       ///< of the stream that diverged
+    bool alone = true;       ///< it diverges without the streams before it
     std::string replay;      ///< file of a stream at the ports that diverged; empty: another stream
     std::string gtkw;        ///< save file of its wave, or of `whole_wave`; empty: none
     std::string whole_wave;  ///< of a stream that passed; empty: none was asked for
@@ -66,6 +67,9 @@ struct Verification {
 /// Stops at the first divergence. Throws UserError for an injection that the array cannot have or
 /// that no stream reached.
 Verification verify_array(const run::LoadedArray& array, const VerifyRequest& request);
+
+/// The command line that shows the divergence again.
+std::string rerun(const VerifyRequest& request, const Verification& done);
 
 nlohmann::json verification_report(const run::LoadedArray& array, const VerifyRequest& request,
                                    const Verification& done);

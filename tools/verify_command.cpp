@@ -39,10 +39,6 @@ std::string command(const VerifyArguments& a, uint32_t streams, uint64_t seed,
     return text + inject_option(a.inject);
 }
 
-std::string rerun(const VerifyArguments& a, uint64_t seed, const std::string& replay) {
-    return command(a, 1, seed, replay);
-}
-
 /// Lines for people, each with its end.
 std::string text_of(const Divergence& d, const jobs::Verification& done,
                     const engine::MxuShape& shape, const std::string& again) {
@@ -114,7 +110,7 @@ int verify(const VerifyArguments& a, jobs::VerifyRequest request, jobs::Verifica
     if (done.injected) base::print("injected {}\n", done.injected->to_string());
     std::string difference;
     if (done.divergence)
-        difference = text_of(*done.divergence, done, array.shape, rerun(a, done.seed, done.replay));
+        difference = text_of(*done.divergence, done, array.shape, jobs::rerun(request, done));
     if (done.divergence)
         base::print_text(difference);
     else if (!a.replay.empty())
@@ -152,7 +148,9 @@ int verify(const VerifyArguments& a) {
         .replay = a.replay,
         .chip = a.chip.chip,
         .sets = a.chip.sets,
-        .rerun = [&a](uint64_t seed, const std::string& replay) { return rerun(a, seed, replay); }};
+        .rerun = [&a](uint32_t streams, uint64_t seed, const std::string& replay) {
+            return command(a, streams, seed, replay);
+        }};
     const engine::MxuShape shape = a.chip.named() ? engine::shape_of(a.chip.load().mxu) : a.shape();
     jobs::VerificationJunit junit(a.junit, shape, a.choice, request,
                                   command(a, a.streams, a.seed, a.replay));

@@ -51,7 +51,7 @@ Request request_of(const tandem_verify_options& asked) {
     request.streams.inject = c_api::text_of(asked.inject);
     request.streams.waves.reset();
     if (asked.waves != nullptr) request.streams.waves = asked.waves;
-    request.streams.rerun = [](uint64_t, const std::string&) { return std::string(); };
+    request.streams.rerun = [](uint32_t, uint64_t, const std::string&) { return std::string(); };
     return request;
 }
 

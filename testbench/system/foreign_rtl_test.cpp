@@ -88,7 +88,7 @@ TEST_F(ForeignRtlTest, APortThatBreaksTheContractIsFoundMadeSmallAndReplayed) {
             expect(found, 0, {"every port as the contract says"});
             continue;
         }
-        expect(found, 1, {"port", fault.port, "made small", "--replay"});
+        expect(found, 1, {"port", fault.port, "waits for its valid", "made small", "--replay"});
         const auto& divergence = found.report["first_divergence"];
         EXPECT_EQ(divergence["port"], fault.port);
         EXPECT_LE(divergence["cycle_rtl"], 1u) << "an edge shows it";
