@@ -30,4 +30,9 @@ std::vector<uint8_t> read_file(const std::filesystem::path& file) {
     return bytes;
 }
 
+std::string read_text(const std::filesystem::path& file) {
+    const auto bytes = read_file(file);
+    return {bytes.begin(), bytes.end()};
+}
+
 }  // namespace tandem::base

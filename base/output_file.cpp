@@ -20,13 +20,6 @@ namespace fs = std::filesystem;
 constexpr size_t kBufferBytes = 1 << 16;
 constexpr mode_t kMode = 0666;  // what the user's mask takes away is not there
 
-/// Nothing could take their place: /dev/stdout may be a file.
-bool is_special(const fs::path& path, const struct stat* status) {
-    const std::string name = fs::absolute(path).lexically_normal().string();
-    return name.starts_with("/dev/") || name.starts_with("/proc/") ||
-           (status != nullptr && !S_ISREG(status->st_mode));
-}
-
 /// Follows symbolic links, also to where nothing is yet.
 fs::path behind_links(const fs::path& path) {
     std::error_code error;
@@ -49,7 +42,7 @@ fs::path folder_of(const fs::path& file) {
 OutputFile::OutputFile(const fs::path& path) : path_(path) {
     struct stat status {};
     const bool exists = ::stat(path.c_str(), &status) == 0;
-    if (is_special(path, exists ? &status : nullptr)) {
+    if (is_written_in_place(path)) {
         in_place_ = true;
         file_ = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
         if (file_ >= 0) return;
@@ -142,6 +135,14 @@ void write_file(const fs::path& file, std::string_view text) {
 
 void write_file(const fs::path& file, const std::vector<uint8_t>& bytes) {
     write_file(file, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+/// Nothing could take their place: /dev/stdout may be a file.
+bool is_written_in_place(const fs::path& file) {
+    struct stat status {};
+    const std::string name = fs::absolute(file).lexically_normal().string();
+    return name.starts_with("/dev/") || name.starts_with("/proc/") ||
+           (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode));
 }
 
 std::string why_not_writable(const fs::path& file) {

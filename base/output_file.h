@@ -45,6 +45,9 @@ class OutputFile {
 void write_file(const std::filesystem::path& file, std::string_view text);
 void write_file(const std::filesystem::path& file, const std::vector<uint8_t>& bytes);
 
+/// A device, a pipe, what /dev and /proc name: what was written there stays.
+bool is_written_in_place(const std::filesystem::path& file);
+
 /// Empty: it can be written. Writes nothing.
 std::string why_not_writable(const std::filesystem::path& file);
 

@@ -11,7 +11,7 @@ set(data share/tandem)
 install(DIRECTORY arch/chips DESTINATION ${data}/arch COMPONENT data)
 install(DIRECTORY rtl/ DESTINATION ${data}/rtl COMPONENT data
   FILES_MATCHING PATTERN "*.sv" PATTERN "*.f" PATTERN "*.vlt" PATTERN "*.yaml" PATTERN formal EXCLUDE PATTERN mutation EXCLUDE PATTERN coverage EXCLUDE)
-install(FILES cosim/array_shim.cpp cosim/array_abi.h cosim/array_trace.h cosim/unit_shim.cpp cosim/unit_abi.h DESTINATION ${data}/cosim COMPONENT data)
+install(FILES cosim/array_shim.cpp cosim/array_abi.h cosim/array_trace.h cosim/shim_context.h cosim/unit_shim.cpp cosim/unit_abi.h DESTINATION ${data}/cosim COMPONENT data)
 install(DIRECTORY examples/array_c examples/array_systemc examples/array_verilog DESTINATION ${data}/examples COMPONENT data)
 install(FILES $<TARGET_PROPERTY:firmware_elf,TANDEM_ELF> DESTINATION ${data}/firmware COMPONENT data)
 install(DIRECTORY models/ DESTINATION ${data}/models COMPONENT data)

@@ -6,11 +6,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <utility>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/process.h"
 #include "cosim/array_cache.h"
 #include "cosim/array_recipe.h"
@@ -18,29 +18,17 @@
 #include "cosim/build_tools.h"
 #include "cosim/generated_model.h"
 #include "cosim/port_contract.h"
+#include "cosim/verilator_runtime.h"
 
 namespace tandem::cosim {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string read_file(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw UserError(path.string() + " cannot be read");
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
-
 void write_file(const fs::path& path, const std::string& text) {
     std::ofstream out(path, std::ios::binary);
     if (!(out << text).flush())
         throw UserError("cannot write " + path.string() + ": " + std::strerror(errno));
-}
-
-uintmax_t bytes_of_code(const fs::path& model) {
-    uintmax_t bytes = 0;
-    for (const auto& entry : fs::directory_iterator(model))
-        if (entry.path().extension() == ".cpp") bytes += entry.file_size();
-    return bytes;
 }
 
 /// Copies of the options with places that tools in other directories find, too.
@@ -123,7 +111,8 @@ class Builder {
 
     /// A file that is used and not part of the key would make stale arrays.
     void check_sources(const fs::path& scratch, const fs::path& include) const {
-        std::istringstream words(read_file(scratch / "model" / (std::string(kPrefix) + "__ver.d")));
+        std::istringstream words(
+            base::read_text(scratch / "model" / (std::string(kPrefix) + "__ver.d")));
         const fs::path folder = recipe_.filelist().parent_path();
         std::string word;
         while (words >> word && word != ":") {
@@ -143,47 +132,18 @@ class Builder {
         }
     }
 
-    /// Verilator's runtime as one object file in `scratch`. Compiled once per cache: two thirds of
-    /// a build's time.
-    fs::path runtime(const fs::path& include, const fs::path& scratch) const {
-        const std::string key = recipe_.runtime_key(include), name = "runtime-" + key + ".o";
-        auto [state, content] = cache_.find(name, key);
-        if (state != ArrayCache::State::kGood) {
-            report(state == ArrayCache::State::kMissing
-                       ? "compiling the runtime of Verilator (once per cache)"
-                       : (cache_.folder() / name).string() + " is damaged: it is compiled again");
-            content = compile_runtime(include, scratch);
-            cache_.put(name, key, content, scratch);
-        }
-        // What was checked is what is linked.
-        fs::path object = scratch / "runtime.o";
-        write_file(object, content);
-        return object;
-    }
-
-    std::string compile_runtime(const fs::path& include, const fs::path& scratch) const {
-        const std::string what = "compiling the runtime of Verilator";
-        const fs::path joined = scratch / "joined.o";
-        base::Command join = {recipe_.compiler(), "-r", "-nostdlib", "-o", joined.string()};
-        for (const std::string& source : ArrayRecipe::runtime_sources()) {
-            const std::string object = (scratch / (source + ".o")).string();
-            base::Command compile = recipe_.compile_runtime();
-            for (const std::string& word :
-                 {"-I" + include.string(), "-I" + (include / "vltstd").string(), std::string("-c"),
-                  (include / (source + ".cpp")).string(), std::string("-o"), object})
-                compile.push_back(word);
-            stage(what, compile, {}, scratch);
-            join.push_back(object);
-        }
-        stage(what, join, {}, scratch);
-        return read_file(joined);
-    }
-
     void compile(const fs::path& include, const fs::path& scratch) const {
         const fs::path model = scratch / "model", unit = model / "array_unit.cc";
-        const std::string object = runtime(include, scratch).string();
-        write_file(unit, recipe_.unit(model));
-        const std::string level = recipe_.level_for(bytes_of_code(model));
+        const fs::path runtime =
+            verilator_runtime({.compile = recipe_.compile(),
+                               .versions = recipe_.tools().versions,
+                               .include = include,
+                               .stem = recipe_.stem(),
+                               .report = [this](const std::string& line) { report(line); }},
+                              cache_, scratch);
+        const GeneratedCode code = generated_code(model);
+        write_file(unit, recipe_.unit(code.files));
+        const std::string level = recipe_.level_for(code.bytes);
         if (level == "-O0" && !recipe_.level_is_given())
             report(
                 "this array is large for Verilator: compiled without optimisation, it will run "
@@ -192,22 +152,23 @@ class Builder {
         const fs::path exports = scratch / "exports";
         write_file(exports, "{ global: tandem_array_*; local: *; };\n");
         base::Command command = recipe_.compile();
-        for (const std::string& word :
-             {level, "-I" + model.string(), "-I" + include.string(),
-              "-I" + (include / "vltstd").string(), "-I" + options_.shim_dir.string(),
-              std::string("-shared"), std::string("-Wl,-Bsymbolic"),
-              "-Wl,--version-script=" + exports.string(), std::string("-o"),
-              (scratch / "array.so").string(), unit.string(), object})
-            command.push_back(word);
-        command.insert(command.end(), {"-lz", "-lpthread"});
-        if (recipe_.compiler() != "g++")
+        command.push_back(level);
+        const base::Command words = words_of({.source = unit,
+                                              .model = model,
+                                              .include = include,
+                                              .shim_dir = options_.shim_dir,
+                                              .runtime = runtime,
+                                              .exports = exports,
+                                              .made = scratch / "array.so"});
+        command.insert(command.end(), words.begin(), words.end());
+        if (recipe_.tools().compiler != "g++")
             command.insert(command.end(), {"-Wl,--as-needed", "-latomic"});
         stage("compiling the " + title_, command, {}, scratch);
     }
 
     void build(const std::string& file) const {
         const ScratchFolder scratch(cache_);
-        if (recipe_.spec().dtype == arch::Dtype::kBf16 && recipe_.compiler() == "g++")
+        if (recipe_.spec().dtype == arch::Dtype::kBf16 && recipe_.tools().compiler == "g++")
             report("clang++ is not in PATH: with g++ a bf16 array runs many times slower");
         const fs::path include = verilator_include(options_.tool_limit);
         verilate(scratch.path());
@@ -219,7 +180,8 @@ class Builder {
         write_file(model / "array_places.h", array_view(recipe_.spec(), top, generated));
         write_file(model / "contract_rules.h", contract_rules(recipe_.contract()));
         compile(include, scratch.path());
-        cache_.put(file, recipe_.key(), read_file(scratch.path() / "array.so"), scratch.path());
+        cache_.put(file, recipe_.key(), base::read_text(scratch.path() / "array.so"),
+                   scratch.path());
     }
 
     BuildOptions options_;

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cosim/array_abi.h"
+#include "cosim/shared_object.h"
 
 namespace tandem::cosim {
 
@@ -16,9 +17,6 @@ class ArrayLibrary {
     /// above it; std::runtime_error when it cannot be loaded, speaks another ABI version, or has a
     /// build key that is not the one in its file name.
     explicit ArrayLibrary(const std::filesystem::path& path);
-    ~ArrayLibrary();
-    ArrayLibrary(const ArrayLibrary&) = delete;
-    ArrayLibrary& operator=(const ArrayLibrary&) = delete;
 
     const TandemArrayInfo& info() const { return *info_; }
 
@@ -39,7 +37,7 @@ class ArrayLibrary {
     decltype(&tandem_array_wave_to_vcd) wave_to_vcd = nullptr;
 
   private:
-    void* handle_ = nullptr;
+    const SharedObject object_;
     const TandemArrayInfo* info_ = nullptr;
 };
 

@@ -5,23 +5,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/fnv128.h"
 #include "cosim/array_view.h"
-#include "cosim/build_tools.h"
 #include "cosim/port_contract.h"
+#include "cosim/verilator_runtime.h"
 
 namespace tandem::cosim {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kRuntimeLevel = "-O1";  // hardly runs, but would take most of the time
 // What Verilator writes for an array decides how well it can be compiled in half a minute. The flat
 // form is 0.2 MB at every size, and -O3 vectorises it; a grid of PEs grows with their number.
 struct Level {
@@ -29,25 +26,13 @@ struct Level {
     uintmax_t most_bytes;
 };
 constexpr Level kLevels[] = {{"-O3", 1'000'000}, {"-O1", 4'000'000}, {"-O0", 80'000'000}};
-constexpr std::array kRuntimeSources = {"verilated", "verilated_cov", "verilated_fst_c",
-                                        "verilated_threads"};
-constexpr std::array kShimFiles = {"array_shim.cpp", "array_abi.h", "array_trace.h"};
+constexpr std::array kShimFiles = {"array_shim.cpp", "array_abi.h", "array_trace.h",
+                                   "shim_context.h"};
 
 const base::Command kVerilateFlags = {"--cc", "-O3", "--x-assign", "fast", "--x-initial", "unique",
                                       "--timescale", "1ns/1ps", "--assert", "--prefix", kPrefix,
                                       // Warnings are the affair of lint, scripts/lint_rtl.
                                       "-Wno-fatal"};
-
-std::string environment(const char* name, const char* otherwise) {
-    const char* const value = std::getenv(name);
-    return value != nullptr && *value != '\0' ? value : otherwise;
-}
-
-std::string text_of(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw UserError(path.string() + " cannot be read");
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 const ArraySpec& checked(const ArraySpec& spec) {
     check(spec);
@@ -71,20 +56,16 @@ ArrayRecipe::ArrayRecipe(const ArraySpec& spec, const BuildOptions& options,
       coverage_(counts_coverage(spec)),
       waves_(environment("TANDEM_ARRAY_WAVES", "on") != "off"),
       filelist_(filelist_of(spec, options)),
-      march_(environment("TANDEM_ARRAY_MARCH", options.march.c_str())),
       level_(environment("TANDEM_ARRAY_OPT", "")),
-      compiler_(compiler_for(spec.dtype)),
-      tools_(
-          {version_of(kVerilator, cache, options), version_of(compiler_, cache, options), march_}),
+      tools_(toolchain(compiler_for(spec.dtype), cache, options)),
       sources_(filelist_),
       contract_(contract_source(spec_, options.rtl_dir)) {
-    if (march_ == "native") tools_.push_back(vector_extensions());
     key_ = key_of(options.shim_dir);
 }
 
 std::string ArrayRecipe::key_of(const fs::path& shim_dir) const {
     base::Fnv128 hash;
-    hash.add_all(tools_);
+    hash.add_all(tools_.versions);
     hash.add_all(verilate());
     hash.add_all(compile());
     hash.add(visibility_config(spec_));
@@ -94,17 +75,8 @@ std::string ArrayRecipe::key_of(const fs::path& shim_dir) const {
     hash.add(arch::to_string(spec_.dtype));
     sources_.add_to(hash);
     hash.add(contract_);
-    for (const char* file : kShimFiles) hash.add(text_of(shim_dir / file));
+    for (const char* file : kShimFiles) hash.add(base::read_text(shim_dir / file));
     hash.add(kViewVersion);
-    return hash.hex();
-}
-
-std::string ArrayRecipe::runtime_key(const fs::path& include) const {
-    base::Fnv128 hash;
-    hash.add_all(tools_);
-    hash.add_all(compile_runtime());
-    hash.add_all(kRuntimeSources);
-    hash.add(include.string());
     return hash.hex();
 }
 
@@ -124,22 +96,10 @@ base::Command ArrayRecipe::verilate() const {
 }
 
 base::Command ArrayRecipe::compile() const {
-    base::Command words = {compiler_, "-march=" + march_};
-    const base::Command flags = compiler_flags(compiler_);
-    words.insert(words.end(), flags.begin(), flags.end());
+    base::Command words = tools_.compile();
     if (!waves_) words.emplace_back("-DTANDEM_ARRAY_NO_WAVES");
     if (coverage_) words.emplace_back("-DVM_COVERAGE=1");
     return words;
-}
-
-base::Command ArrayRecipe::compile_runtime() const {
-    base::Command words = compile();
-    words.emplace_back(kRuntimeLevel);
-    return words;
-}
-
-std::vector<std::string> ArrayRecipe::runtime_sources() {
-    return {kRuntimeSources.begin(), kRuntimeSources.end()};
 }
 
 std::string ArrayRecipe::level_for(uintmax_t bytes) const {
@@ -152,12 +112,8 @@ std::string ArrayRecipe::level_for(uintmax_t bytes) const {
         title_of(spec_), bytes / 1'000'000));
 }
 
-std::string ArrayRecipe::unit(const fs::path& model) const {
+std::string ArrayRecipe::unit(const std::vector<std::string>& files) const {
     // One translation unit: faster to compile, and the shim can inline the model's evaluation.
-    std::vector<std::string> sources;
-    for (const auto& entry : fs::directory_iterator(model))
-        if (entry.path().extension() == ".cpp") sources.push_back(entry.path().filename());
-    std::sort(sources.begin(), sources.end());
     std::string text = fmt::format(
         "#define TANDEM_ARRAY_ROWS {}\n#define TANDEM_ARRAY_COLS {}\n"
         "#define TANDEM_ARRAY_ACC_DEPTH {}\n#define TANDEM_ARRAY_PIPELINE {}\n"
@@ -172,7 +128,7 @@ std::string ArrayRecipe::unit(const fs::path& model) const {
             "#include <verilated.h>\n#define VlUnpacked alignas(64) VlUnpacked\n"
             "#include \"{}___024root.h\"\n#undef VlUnpacked\n",
             kPrefix);
-    for (const std::string& source : sources) text += "#include \"" + source + "\"\n";
+    for (const std::string& file : files) text += "#include \"" + file + "\"\n";
     return text + "#include \"array_shim.cpp\"\n";
 }
 

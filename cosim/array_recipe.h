@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/process.h"
 #include "cosim/array_builder.h"
 #include "cosim/array_cache.h"
+#include "cosim/build_tools.h"
 #include "cosim/rtl_sources.h"
 
 namespace tandem::cosim {
@@ -23,7 +23,7 @@ class ArrayRecipe {
     ArrayRecipe(const ArraySpec& spec, const BuildOptions& options, const ArrayCache& cache);
 
     const ArraySpec& spec() const { return spec_; }
-    const std::string& compiler() const { return compiler_; }
+    const Toolchain& tools() const { return tools_; }
     const std::filesystem::path& filelist() const { return filelist_; }
     const RtlSources& sources() const { return sources_; }
     const std::string& key() const { return key_; }
@@ -31,14 +31,9 @@ class ArrayRecipe {
     const std::string& contract() const { return contract_; }
     /// Of the array's files in a cache.
     std::string stem() const { return name_of(spec_) + '-' + key_; }
-    /// Of the compiled runtime of Verilator, which arrays share.
-    std::string runtime_key(const std::filesystem::path& include) const;
 
     base::Command verilate() const;
     base::Command compile() const;
-    base::Command compile_runtime() const;
-    /// The sources of Verilator's runtime, without their ending.
-    static std::vector<std::string> runtime_sources();
 
     /// TANDEM_ARRAY_OPT says at which level the array is compiled.
     bool level_is_given() const { return !level_.empty(); }
@@ -46,8 +41,8 @@ class ArrayRecipe {
     /// too much.
     std::string level_for(uintmax_t bytes) const;
 
-    /// The one translation unit of the array: what Verilator wrote to the folder, and the shim.
-    std::string unit(const std::filesystem::path& model) const;
+    /// The one translation unit of the array: the files that Verilator wrote, and the shim.
+    std::string unit(const std::vector<std::string>& files) const;
 
   private:
     std::string key_of(const std::filesystem::path& shim_dir) const;
@@ -55,8 +50,8 @@ class ArrayRecipe {
     ArraySpec spec_;
     bool coverage_, waves_;
     std::filesystem::path filelist_;
-    std::string march_, level_, compiler_;
-    std::vector<std::string> tools_;
+    std::string level_;
+    Toolchain tools_;
     RtlSources sources_;
     std::string contract_;
     std::string key_;

@@ -27,6 +27,7 @@
 #include "array_places.h"
 #include "array_trace.h"
 #include "contract_rules.h"
+#include "shim_context.h"
 
 // The evaluation itself, as Varray::eval() calls it, and that of all combinational logic.
 void Varray___024root___eval(Varray___024root* root);
@@ -96,20 +97,6 @@ void vl_fatal(const char* filename, int linenum, const char*, const char* messag
 }
 
 struct TandemArray {
-    /// The runtime finds its context through a thread-local pointer while a model is built or
-    /// destroyed; it must never be left on a context that is gone.
-    struct ContextGuard {
-        ContextGuard(VerilatedContext* context, int seed) {
-            context->randReset(seed == 0 ? 0 : 2);
-            context->randSeed(seed);
-            // Verilator's default is a pool as large as the machine. Its threads would do nothing,
-            // but hold locks now and then, which a forked copy would wait for for ever.
-            context->threads(1);
-            Verilated::threadContextp(context);
-        }
-        ~ContextGuard() { Verilated::threadContextp(Verilated::defaultContextp()); }
-    };
-
     VerilatedContext context;
     ContextGuard guard;  // what the model is built with
     Varray model{&context, "rtl"};
@@ -252,8 +239,7 @@ const TandemArrayInfo* tandem_array_info() { return &kInfo; }
 TandemArray* tandem_array_create() { return new TandemArray(0); }
 
 TandemArray* tandem_array_create_random(uint64_t seed) {
-    constexpr uint64_t kMostSeeds = 0x7fff'ffff;  // of Verilator's generator; 0 asks for zeros
-    return new TandemArray(static_cast<int>(seed % kMostSeeds + 1));
+    return new TandemArray(verilator_seed(seed));
 }
 
 void tandem_array_destroy(TandemArray* array) { delete array; }

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <bit>
 #include <optional>
 #include <vector>
 
 #include "base/error.h"
+#include "cosim/array_ports.h"
 
 namespace tandem::cosim {
 namespace {
@@ -157,47 +157,22 @@ std::string visibility_config(const ArraySpec& spec) {
 }
 
 void check_ports(const ArraySpec& spec, const std::string& top, const GeneratedModel& model) {
-    const unsigned address =
-        spec.acc_depth > 1 ? static_cast<unsigned>(std::bit_width(spec.acc_depth - 1)) : 1;
-    const unsigned element = 8 * arch::element_bytes(spec.dtype);
-    struct Port {
-        const char *name, *direction;
-        unsigned bits;
-    };
-    const std::vector<Port> contract = {
-        {"clk_i", "input", 1},
-        {"rst_ni", "input", 1},
-        {"wgt_valid_i", "input", 1},
-        {"wgt_ready_o", "output", 1},
-        {"wgt_data_i", "input", spec.cols * element},
-        {"act_valid_i", "input", 1},
-        {"act_ready_o", "output", 1},
-        {"act_data_i", "input", spec.rows * element},
-        {"act_swap_i", "input", 1},
-        {"act_addr_i", "input", address},
-        {"act_accumulate_i", "input", 1},
-        {"cmt_valid_o", "output", 1},
-        {"cmt_addr_o", "output", address},
-        {"cmt_data_o", "output", spec.cols * 32},
-        {"rd_valid_i", "input", 1},
-        {"rd_ready_o", "output", 1},
-        {"rd_addr_i", "input", address},
-        {"res_valid_o", "output", 1},
-        {"res_ready_i", "input", 1},
-        {"res_data_o", "output", spec.cols * 32},
-        {"busy_o", "output", 1},
-    };
+    const engine::MxuShape shape{.rows = spec.rows,
+                                 .cols = spec.cols,
+                                 .accumulator_rows = spec.acc_depth,
+                                 .dtype = spec.dtype};
     const auto text = [](const std::string& direction, unsigned bits) {
         return fmt::format("{}, {} bit{}", direction, bits, bits == 1 ? "" : "s");
     };
-    for (const Port& port : contract) {
+    for (const ArrayPort& port : array_ports(shape)) {
+        const char* const direction = port.input ? "input" : "output";
         const auto found = model.ports().find(port.name);
         if (found == model.ports().end())
             throw UserError(fmt::format("top {} has no port {} ({})", top, port.name,
-                                        text(port.direction, port.bits)));
-        if (found->second.direction != port.direction || found->second.bits != port.bits)
+                                        text(direction, port.bits)));
+        if (found->second.direction != direction || found->second.bits != port.bits)
             throw UserError("top " + top, std::string("port ") + port.name,
-                            text(port.direction, port.bits),
+                            text(direction, port.bits),
                             text(found->second.direction, found->second.bits));
     }
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -70,24 +71,7 @@ void remember(const ArrayCache& cache, const std::string& name, const std::strin
     }
 }
 
-std::string seconds(std::chrono::milliseconds limit) {
-    return fmt::format("{:g} s", static_cast<double>(limit.count()) / 1000);
-}
-
-}  // namespace
-
-std::string compiler_for(arch::Dtype dtype) {
-    // g++ vectorises int8 best; it does not vectorise bf16 at all, and clang++ does.
-    return dtype == arch::Dtype::kBf16 && base::in_path("clang++") ? "clang++" : "g++";
-}
-
-base::Command compiler_flags(const std::string& compiler) {
-    base::Command words = kCompileFlags;
-    const base::Command& own = compiler == "g++" ? kGccFlags : kClangFlags;
-    words.insert(words.end(), own.begin(), own.end());
-    return words;
-}
-
+/// Those that -march=native selects.
 std::string vector_extensions() {
     std::ifstream cpuinfo("/proc/cpuinfo");
     std::vector<std::string> extensions;
@@ -101,6 +85,66 @@ std::string vector_extensions() {
     }
     std::sort(extensions.begin(), extensions.end());
     return base::quoted(extensions);
+}
+
+std::string seconds(std::chrono::milliseconds limit) {
+    return fmt::format("{:g} s", static_cast<double>(limit.count()) / 1000);
+}
+
+}  // namespace
+
+std::string compiler_for(arch::Dtype dtype) {
+    // g++ vectorises int8 best; it does not vectorise bf16 at all, and clang++ does.
+    return dtype == arch::Dtype::kBf16 && base::in_path("clang++") ? "clang++" : "g++";
+}
+
+base::Command Toolchain::compile() const {
+    base::Command words = {compiler, "-march=" + march};
+    const base::Command& own = compiler == "g++" ? kGccFlags : kClangFlags;
+    words.insert(words.end(), kCompileFlags.begin(), kCompileFlags.end());
+    words.insert(words.end(), own.begin(), own.end());
+    return words;
+}
+
+std::string environment(const char* name, const std::string& otherwise) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : otherwise;
+}
+
+Toolchain toolchain(const std::string& compiler, const ArrayCache& cache,
+                    const BuildOptions& options) {
+    Toolchain tools{compiler, environment("TANDEM_ARRAY_MARCH", options.march), {}};
+    tools.versions = {version_of(kVerilator, cache, options), version_of(compiler, cache, options),
+                      tools.march};
+    if (tools.march == "native") tools.versions.push_back(vector_extensions());
+    return tools;
+}
+
+GeneratedCode generated_code(const fs::path& model) {
+    GeneratedCode code;
+    for (const auto& entry : fs::directory_iterator(model)) {
+        if (entry.path().extension() != ".cpp") continue;
+        code.files.push_back(entry.path().filename());
+        code.bytes += entry.file_size();
+    }
+    std::sort(code.files.begin(), code.files.end());
+    return code;
+}
+
+base::Command words_of(const ObjectParts& parts) {
+    return {"-I" + parts.model.string(),
+            "-I" + parts.include.string(),
+            "-I" + (parts.include / "vltstd").string(),
+            "-I" + parts.shim_dir.string(),
+            "-shared",
+            "-Wl,-Bsymbolic",
+            "-Wl,--version-script=" + parts.exports.string(),
+            "-o",
+            parts.made.string(),
+            parts.source.string(),
+            parts.runtime.string(),
+            "-lz",
+            "-lpthread"};
 }
 
 std::string version_of(const std::string& tool, const ArrayCache& cache,

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "arch/dtype.h"
 #include "base/process.h"
@@ -19,11 +20,22 @@ inline constexpr const char* kVerilator = "verilator";
 /// g++, or clang++ where that makes the faster array and is installed.
 std::string compiler_for(arch::Dtype dtype);
 
-/// Flags of every compile for a shared object of its own, hidden symbols included.
-base::Command compiler_flags(const std::string& compiler);
+/// A compiler, for which machine, and what it and Verilator say about themselves: part of every
+/// key.
+struct Toolchain {
+    std::string compiler, march;
+    std::vector<std::string> versions;
 
-/// The vector extensions that -march=native selects.
-std::string vector_extensions();
+    /// The compiler, with the flags of every compile for a shared object of its own, hidden symbols
+    /// included.
+    base::Command compile() const;
+};
+/// TANDEM_ARRAY_MARCH goes before options.march. Throws UserError.
+Toolchain toolchain(const std::string& compiler, const ArrayCache& cache,
+                    const BuildOptions& options);
+
+/// An environment variable, or `otherwise` where it is not set or empty.
+std::string environment(const char* name, const std::string& otherwise);
 
 /// What a tool says about itself. One that does not answer within options.tool_limit is taken to be
 /// what it was when it did, as long as its file is the same one: `cache` remembers. Throws
@@ -33,6 +45,23 @@ std::string version_of(const std::string& tool, const ArrayCache& cache,
 
 /// Where Verilator's runtime stands. Throws UserError.
 std::filesystem::path verilator_include(std::chrono::milliseconds limit);
+
+/// What Verilator wrote to a folder.
+struct GeneratedCode {
+    std::vector<std::string> files;  ///< of C++, by name
+    uintmax_t bytes = 0;             ///< of these
+};
+GeneratedCode generated_code(const std::filesystem::path& model);
+
+/// A shared object of one source, around what Verilator wrote to `model`.
+struct ObjectParts {
+    std::filesystem::path source, model, include, shim_dir;
+    std::filesystem::path runtime;  ///< object file (verilator_runtime.h)
+    std::filesystem::path exports;  ///< linker script with the names that are seen outside
+    std::filesystem::path made;
+};
+/// What follows the compiler's words.
+base::Command words_of(const ObjectParts& parts);
 
 /// The line of a tool's log that says best what went wrong.
 std::string first_error(const std::filesystem::path& log);

@@ -14,7 +14,7 @@ namespace tandem::cosim {
 /// Cycles are edges of the array, counted from its engine's origin.
 struct Divergence {
     std::string what;             ///< "value", "cycle", "order", "port" or "assertion"
-    std::string port;             ///< kind "port": the one that is wrong, at edge cycle_rtl
+    std::string port;             ///< the one that is wrong, at edge cycle_rtl; empty: see the kind
     bool of_ports = false;        ///< of a port's behaviour: streams at the ports say it better
     uint64_t block = 0;           ///< matmul whose row it is, counted since reset
     uint32_t row = 0;             ///< row within the block

@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <string_view>
 #include <utility>
 
+#include "cosim/array_ports.h"
 #include "cosim/gtkw.h"
 #include "cosim/signal_lanes.h"
 
@@ -22,8 +22,7 @@ FailureProbes::FailureProbes(FailurePlace place)
     : place_(std::move(place)),
       no_registers_{},
       port_model_(place_.shape),
-      address_bits_(
-          std::max(1u, static_cast<uint32_t>(std::bit_width(place_.shape.accumulator_rows - 1)))) {
+      address_bits_(address_bits(place_.shape)) {
     add_pes();
     add_ports();
     add_nets();
@@ -95,16 +94,10 @@ void FailureProbes::expect_pe(uint32_t r, uint32_t c) {
 }
 
 void FailureProbes::add_ports() {
-    const auto port = [&](const char* name, uint32_t bits, Moment moment) {
-        expected_.add(kExpected, name, bits, moment);
-    };
-    for (const char* name : {"wgt_ready_o", "act_ready_o", "rd_ready_o"})
-        port(name, 1, Moment::kBeforeEdge);
-    for (const char* name : {"cmt_valid_o", "res_valid_o", "busy_o"})
-        port(name, 1, Moment::kAfterEdge);
-    port("cmt_addr_o", address_bits_, Moment::kAfterEdge);
-    for (const char* name : {"cmt_data_o", "res_data_o"})
-        port(name, place_.shape.cols * 32, Moment::kAfterEdge);
+    for (const ArrayPort& port : array_ports(place_.shape))
+        if (!port.input)
+            expected_.add(kExpected, port.name, port.bits,
+                          stands_before_edge(port.name) ? Moment::kBeforeEdge : Moment::kAfterEdge);
 }
 
 void FailureProbes::add_nets() {

@@ -21,13 +21,11 @@ void look_at(SaveFileRequest& request, const Divergence& d) {
     request.wrong_pe = d.pe;
     request.wrong_net = d.net;
     request.wrong_col = d.col;
-    if (d.what == "port" || d.what == "assertion") request.wrong_port = d.port;
-    if (d.what == "value") request.wrong_port = "cmt_data_o";
-    if (d.what == "cycle") request.wrong_port = "cmt_valid_o";
-    if (d.what == "order") request.wrong_port = "cmt_addr_o";
-    if (d.what == "value")
-        for (const char* port : {"res_valid_o", "res_data_o", "busy_o"})
-            if (d.note.find(port) != std::string::npos) request.wrong_port = port;
+    request.wrong_port = !d.port.empty()     ? d.port
+                         : d.what == "value" ? "cmt_data_o"
+                         : d.what == "cycle" ? "cmt_valid_o"
+                         : d.what == "order" ? "cmt_addr_o"
+                                             : "";
     const std::string& wrong = d.net ? d.net->signal : request.wrong_port;
     request.before_edge = (d.net || (!d.pe && d.what == "port")) && stands_before_edge(wrong);
 }

@@ -3,10 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <bit>
-
 #include "base/output_file.h"
+#include "cosim/array_ports.h"
 #include "cosim/port_model.h"
 
 namespace tandem::cosim {
@@ -30,8 +28,7 @@ std::string hex(const PortRow& row, size_t cols) {
 unsigned bit(bool set, unsigned at) { return set ? 1u << at : 0u; }
 
 std::string line(const engine::MxuShape& shape, const PortEdge& edge, const PortsShown& shown) {
-    const int address =
-        (std::max(1, static_cast<int>(std::bit_width(shape.accumulator_rows - 1))) + 3) / 4;
+    const uint32_t address = (address_bits(shape) + 3) / 4;
     const unsigned inputs = bit(!edge.reset, 0) | bit(edge.weight, 1) | bit(edge.activation, 2) |
                             bit(edge.swap, 3) | bit(edge.accumulate, 4) | bit(edge.read, 5) |
                             bit(edge.take, 6);

@@ -33,7 +33,6 @@ class RtlRequantiseEngine final : public engine::RequantiseEngine {
     /// but those that empty the pipeline.
     void requantise(const engine::RequantiseRows& rows) override;
 
-    uint64_t rows_done() const { return rows_done_; }
     uint64_t values_compared() const { return values_compared_; }
     /// Of unit "requantise": row, column and edges of the unit; the operands are its note.
     const std::optional<Divergence>& divergence() const { return divergence_; }
@@ -52,7 +51,7 @@ class RtlRequantiseEngine final : public engine::RequantiseEngine {
     const RequantiseOptions options_;
     const engine::RequantiseTiming timing_;
     uint64_t edge_ = 0;  ///< of the next one
-    uint64_t rows_done_ = 0, values_compared_ = 0;
+    uint64_t values_compared_ = 0;
     std::optional<Divergence> divergence_;
     uint32_t instruction_ = 0;
     RequantiseRow in_, out_;  ///< at the input, at the output

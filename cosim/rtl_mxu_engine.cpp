@@ -168,11 +168,11 @@ void RtlMxuEngine::step() {
 }
 
 /// What an array does after a failed assertion means nothing: the engine tells no more events.
-void RtlMxuEngine::fail(const std::string& what) {
+void RtlMxuEngine::fail(const std::string& what, const char* port) {
     if (!failure_.empty()) return;
     failure_ = what;
     interrupted_ = true;
-    if (listener_ != nullptr) listener_->on_failure(edge_, failure_);
+    if (listener_ != nullptr) listener_->on_failure(edge_, failure_, port);
     if (on_failure_) on_failure_();
 }
 
@@ -181,7 +181,8 @@ void RtlMxuEngine::check_busy() {
     const bool tile_open = !tiles_.empty() && tiles_.front().rows_done != 0;
     if (array_busy_ != (rows_inside_ != 0 || tile_open))
         fail(array_busy_ ? "busy_o without a row or an open tile inside"
-                         : "busy_o is low with a row or an open tile inside");
+                         : "busy_o is low with a row or an open tile inside",
+             "busy_o");
 }
 
 /// Blocks and reads without rows that are due: they take no edge of a port.
@@ -290,7 +291,8 @@ void RtlMxuEngine::commit() {
 
 void RtlMxuEngine::accept_read() {
     Read& read = reads_.front();
-    if (!ports_.res_valid) fail("no result after an accepted read request (res_valid_o)");
+    if (!ports_.res_valid)
+        fail("no result after an accepted read request (res_valid_o)", "res_valid_o");
     if (read.rows_done == 0) reading_.reserve(size_t{read.info.rows} * shape_.cols);
     const auto* row = static_cast<const int32_t*>(ports_.res_data);
     reading_.insert(reading_.end(), row, row + shape_.cols);
@@ -301,10 +303,10 @@ void RtlMxuEngine::accept_read() {
 
 void RtlMxuEngine::check_held_result() {
     if (!ports_.res_valid)
-        fail("a result went away before it was taken (res_valid_o)");
+        fail("a result went away before it was taken (res_valid_o)", "res_valid_o");
     else if (std::memcmp(ports_.res_data, reading_.data() + reading_.size() - shape_.cols,
                          shape_.cols * sizeof(int32_t)) != 0)
-        fail("a result changed before it was taken (res_data_o)");
+        fail("a result changed before it was taken (res_data_o)", "res_data_o");
     const Read& read = reads_.front();
     if (--holding_ == 0 && read.rows_done == read.info.rows) finish_read();
 }

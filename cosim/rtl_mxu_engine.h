@@ -26,8 +26,8 @@ using engine::Cycle;
 class ArrayListener {
   public:
     virtual ~ArrayListener() = default;
-    /// An assertion of the RTL failed, or a result was not kept while nobody took it.
-    virtual void on_failure(Cycle, const std::string& /*what*/) {}
+    /// An assertion of the RTL failed; or a port is wrong, which then is named.
+    virtual void on_failure(Cycle, const std::string& /*what*/, const char* /*port*/) {}
     virtual void on_commit(Cycle, uint32_t /*address*/, const int32_t* /*row*/) {}
 
     // Only when it follows every edge; data points to elements of the shape's type.
@@ -162,7 +162,7 @@ class RtlMxuEngine final : public engine::MxuEngine {
     std::span<const std::byte> tile(const engine::SharedData& data) const {
         return {data.get(), data == nullptr ? 0 : shape_.tile_bytes()};
     }
-    void fail(const std::string& what);
+    void fail(const std::string& what, const char* port = "");
     void drive();
     void observe();
     void check_busy();

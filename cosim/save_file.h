@@ -32,7 +32,6 @@ class SaveFile {
               WaveFormat format, const std::string& alias, WaveColour colour = WaveColour::kPlain);
 
     bool has(const std::string& name) const { return signals_.empty() || signals_.contains(name); }
-    const WaveSignals& signals() const { return signals_; }
     const std::string& text() const { return text_; }
 
   private:

@@ -128,13 +128,14 @@ void TandemEngine::compare_read(const MxuEvent& event) {
     diverge(std::move(divergence));
 }
 
-void TandemEngine::on_failure(Cycle edge, const std::string& what) {
+void TandemEngine::on_failure(Cycle edge, const std::string& what, const char* port) {
     if (mode_ != Mode::kCompare || divergence_) return;
     Divergence divergence;
     divergence.what = rtl_.assertion_failed() ? "assertion" : "value";
     divergence.note =
         rtl_.assertion_failed() ? fmt::format("assertion of the RTL failed at {}", what) : what;
     divergence.of_ports = is_of_contract(what) || !rtl_.assertion_failed();
+    divergence.port = port;
     divergence.signal = rule_of(what);
     divergence.block = block_in_work();
     divergence.cycle_rtl = divergence.cycle_tlm = edge;

@@ -63,7 +63,7 @@ class TandemEngine final : public engine::MxuEngine, private ArrayListener {
     // What the RTL does, as it happens.
     void on_weight_row(Cycle edge, uint32_t row, const std::byte* data) override;
     void on_activation_row(Cycle edge, const std::byte* data, bool swap) override;
-    void on_failure(Cycle edge, const std::string& what) override;
+    void on_failure(Cycle edge, const std::string& what, const char* port) override;
     void on_commit(Cycle edge, uint32_t address, const int32_t* row) override;
     void on_step(Cycle edge, const TandemArrayPorts& ports) override;
     void after_edge(Cycle edge, const TandemArrayPorts& ports) override;

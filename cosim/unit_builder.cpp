@@ -3,9 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -15,6 +13,7 @@
 #include "cosim/build_tools.h"
 #include "cosim/generated_model.h"
 #include "cosim/rtl_sources.h"
+#include "cosim/verilator_runtime.h"
 
 namespace tandem::cosim {
 namespace {
@@ -25,21 +24,11 @@ constexpr const char* kUnitPrefix = "Vunit";  ///< of the generated classes, wha
 constexpr const char* kLevel = "-O2";
 constexpr const char* kLevelOfLarge = "-O1";
 constexpr uintmax_t kLarge = 1'000'000;  ///< bytes that Verilator wrote; -O2 takes a minute then
-constexpr std::array kShimFiles = {"unit_shim.cpp", "unit_abi.h"};
-constexpr std::array kRuntimeSources = {"verilated.cpp", "verilated_threads.cpp"};
+constexpr std::array kShimFiles = {"unit_shim.cpp", "unit_abi.h", "shim_context.h"};
 
 const base::Command kVerilateFlags = {"--cc",        "-O3",      "--x-assign",  "fast",
                                       "--x-initial", "unique",   "--timescale", "1ns/1ps",
                                       "--assert",    "--prefix", kUnitPrefix,   "-Wno-fatal"};
-
-std::string text_of(const fs::path& path) {
-    const auto bytes = base::read_file(path.string());
-    return {bytes.begin(), bytes.end()};
-}
-
-void write_text(const fs::path& path, const std::string& text) {
-    base::write_file(path.string(), text);
-}
 
 class UnitBuilder {
   public:
@@ -49,6 +38,7 @@ class UnitBuilder {
           cache_(fs::absolute(options.cache_dir)),
           shim_dir_(fs::absolute(options.shim_dir)),
           filelist_(fs::absolute(spec.filelist)),
+          tools_(toolchain("g++", cache_, options)),
           sources_(filelist_),
           key_(make_key()),
           stem_(spec.name() + '-' + key_) {}
@@ -70,32 +60,24 @@ class UnitBuilder {
         return words;
     }
 
-    base::Command compile() const {
-        const char* const march = std::getenv("TANDEM_ARRAY_MARCH");
-        base::Command words = {
-            "g++",
-            std::string("-march=") + (march != nullptr && *march != '\0' ? march : options_.march)};
-        const base::Command flags = compiler_flags("g++");
-        words.insert(words.end(), flags.begin(), flags.end());
-        return words;
-    }
-
     std::string make_key() const {
         base::Fnv128 hash;
         hash.add_all(verilate());
-        hash.add_all(compile());
-        for (const char* level : {kLevel, kLevelOfLarge}) hash.add(level);
-        hash.add(version_of(kVerilator, cache_, options_));
-        hash.add(version_of("g++", cache_, options_));
-        hash.add(vector_extensions());
+        hash.add_all(tools_.compile());
+        for (const char* level : {kLevel, kLevelOfLarge, kRuntimeLevel}) hash.add(level);
+        hash.add_all(tools_.versions);
         sources_.add_to(hash);
-        for (const char* file : kShimFiles) hash.add(text_of(shim_dir_ / file));
+        for (const char* file : kShimFiles) hash.add(base::read_text(shim_dir_ / file));
         return hash.hex();
+    }
+
+    void report(const std::string& line) const {
+        if (options_.progress) options_.progress(line);
     }
 
     void stage(const std::string& what, const base::Command& command, const fs::path& directory,
                const fs::path& scratch) const {
-        if (options_.progress) options_.progress(what + " " + spec_.title());
+        report(what + " " + spec_.title());
         run_stage({.what = what + " " + spec_.title(), .command = command, .directory = directory},
                   scratch / "log", cache_, stem_);
     }
@@ -134,38 +116,39 @@ class UnitBuilder {
 
         const GeneratedModel generated(model, kUnitPrefix);
         check(generated);
-        std::vector<std::string> sources;
-        uintmax_t bytes = 0;
-        for (const auto& entry : fs::directory_iterator(model)) {
-            if (entry.path().extension() != ".cpp") continue;
-            sources.push_back(entry.path().filename());
-            bytes += entry.file_size();
-        }
-        std::ranges::sort(sources);
+        const GeneratedCode code = generated_code(model);
         std::string text = unit(generated);
-        for (const char* source : kRuntimeSources)
-            text += fmt::format("#include \"{}\"\n", (include / source).string());
-        for (const std::string& source : sources) text += "#include \"" + source + "\"\n";
-        write_text(whole, text + "#include \"unit_shim.cpp\"\n");
+        for (const std::string& source : code.files) text += "#include \"" + source + "\"\n";
+        base::write_file(whole, text + "#include \"unit_shim.cpp\"\n");
 
         const fs::path exports = scratch.path() / "exports", made = scratch.path() / "unit.so";
-        write_text(exports, "{ global: tandem_unit_*; local: *; };\n");
-        command = compile();
-        command.emplace_back(bytes < kLarge ? kLevel : kLevelOfLarge);
-        for (const std::string& word :
-             {"-I" + model.string(), "-I" + include.string(), "-I" + (include / "vltstd").string(),
-              "-I" + shim_dir_.string(), std::string("-shared"), std::string("-Wl,-Bsymbolic"),
-              "-Wl,--version-script=" + exports.string(), std::string("-o"), made.string(),
-              whole.string(), std::string("-lpthread")})
-            command.push_back(word);
+        base::write_file(exports, "{ global: tandem_unit_*; local: *; };\n");
+        const fs::path runtime =
+            verilator_runtime({.compile = tools_.compile(),
+                               .versions = tools_.versions,
+                               .include = include,
+                               .stem = stem_,
+                               .report = [this](const std::string& line) { report(line); }},
+                              cache_, scratch.path());
+        command = tools_.compile();
+        command.emplace_back(code.bytes < kLarge ? kLevel : kLevelOfLarge);
+        const base::Command words = words_of({.source = whole,
+                                              .model = model,
+                                              .include = include,
+                                              .shim_dir = shim_dir_,
+                                              .runtime = runtime,
+                                              .exports = exports,
+                                              .made = made});
+        command.insert(command.end(), words.begin(), words.end());
         stage("compiling", command, {}, scratch.path());
-        cache_.put(file, key_, text_of(made), scratch.path());
+        cache_.put(file, key_, base::read_text(made), scratch.path());
     }
 
     const UnitSpec spec_;
     const BuildOptions options_;
     const ArrayCache cache_;
     const fs::path shim_dir_, filelist_;
+    const Toolchain tools_;
     const RtlSources sources_;
     const std::string key_, stem_;
 };

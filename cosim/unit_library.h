@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "cosim/shared_object.h"
 #include "cosim/unit_abi.h"
 
 namespace tandem::cosim {
@@ -16,9 +17,6 @@ class UnitLibrary {
     /// Throws UserError when somebody else can change the file; std::runtime_error when it cannot
     /// be loaded, speaks another ABI version, or has a build key that is not that of its name.
     explicit UnitLibrary(const std::filesystem::path& path);
-    ~UnitLibrary();
-    UnitLibrary(const UnitLibrary&) = delete;
-    UnitLibrary& operator=(const UnitLibrary&) = delete;
 
     const TandemUnitInfo& info() const { return *info_; }
 
@@ -31,7 +29,7 @@ class UnitLibrary {
     decltype(&tandem_unit_failure) failure = nullptr;
 
   private:
-    void* handle_ = nullptr;
+    const SharedObject object_;
     const TandemUnitInfo* info_ = nullptr;
 };
 

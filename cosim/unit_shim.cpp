@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "Vunit.h"
+#include "shim_context.h"
 #include "unit_abi.h"
 
 static std::string failed_assertion;
@@ -34,16 +35,6 @@ void vl_fatal(const char* filename, int linenum, const char*, const char* messag
 }
 
 struct TandemUnit {
-    struct ContextGuard {
-        ContextGuard(VerilatedContext* context, int seed) {
-            context->randReset(seed == 0 ? 0 : 2);
-            context->randSeed(seed);
-            context->threads(1);  // as in array_shim.cpp
-            Verilated::threadContextp(context);
-        }
-        ~ContextGuard() { Verilated::threadContextp(Verilated::defaultContextp()); }
-    };
-
     VerilatedContext context;
     ContextGuard guard;
     Vunit model{&context, "rtl"};
@@ -86,8 +77,7 @@ const TandemUnitInfo* tandem_unit_info() {
 }
 
 TandemUnit* tandem_unit_create(uint64_t seed) {
-    constexpr uint64_t kMostSeeds = 0x7fff'ffff;  // of Verilator's generator; 0 asks for zeros
-    return new TandemUnit(seed == 0 ? 0 : static_cast<int>(seed % kMostSeeds + 1));
+    return new TandemUnit(seed == 0 ? 0 : verilator_seed(seed));
 }
 
 void tandem_unit_destroy(TandemUnit* unit) { delete unit; }

@@ -4,29 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "cosim/signal_lanes.h"
 
 namespace tandem::cosim {
 namespace {
 
-constexpr const char* kOutputs[] = {"wgt_ready_o", "act_ready_o", "cmt_valid_o",
-                                    "cmt_addr_o",  "cmt_data_o",  "rd_ready_o",
-                                    "res_valid_o", "res_data_o",  "busy_o"};
-// In the order of the handshakes.
-constexpr const char* kPorts[] = {
-    "clk_i",       "rst_ni",      "wgt_valid_i", "wgt_ready_o",      "wgt_data_i",
-    "act_valid_i", "act_ready_o", "act_swap_i",  "act_accumulate_i", "act_addr_i",
-    "act_data_i",  "cmt_valid_o", "cmt_addr_o",  "cmt_data_o",       "rd_valid_i",
-    "rd_ready_o",  "rd_addr_i",   "res_valid_o", "res_ready_i",      "res_data_o",
-    "busy_o"};
 /// More lanes would be more than anybody looks at, and each names every bit.
 constexpr uint32_t kMostLanes = 64;
-
-bool is_port(const std::string& name) {
-    return std::ranges::find(kPorts, name) != std::end(kPorts);
-}
 
 }  // namespace
 
@@ -57,18 +42,16 @@ WaveFormat WaveGroups::number() const {
 
 uint32_t WaveGroups::element_bits() const { return 8 * arch::element_bytes(request_.shape.dtype); }
 
-uint32_t WaveGroups::address_bits() const {
-    return std::max(1u, static_cast<uint32_t>(std::bit_width(request_.shape.accumulator_rows - 1)));
+const ArrayPort* WaveGroups::port(const std::string& name) const {
+    const auto found = std::ranges::find(ports_, name, &ArrayPort::name);
+    return found == ports_.end() ? nullptr : &*found;
 }
 
 /// Of a port or a net.
 uint32_t WaveGroups::bits_of_signal(const std::string& name) const {
+    if (const ArrayPort* const found = port(name)) return found->bits;
     const auto at = request_.signals.find("expected." + name);
-    if (at != request_.signals.end()) return at->second;
-    if (name == "act_data_i") return request_.shape.rows * element_bits();
-    if (name == "wgt_data_i") return request_.shape.cols * element_bits();
-    if (name == "cmt_data_o" || name == "res_data_o") return request_.shape.cols * 32;
-    return name.find("_addr_") != std::string::npos ? address_bits() : 1;
+    return at == request_.signals.end() ? 1 : at->second;
 }
 
 WaveFormat WaveGroups::format_of(const std::string& name) const {
@@ -131,7 +114,7 @@ void WaveGroups::judged_lanes(const std::string& name, const std::string& rtl) {
 
 void WaveGroups::wrong_net() {
     const std::string& name = request_.wrong_net->signal;
-    judged_lanes(name, is_port(name) ? "rtl." + name : place_of_net(name));
+    judged_lanes(name, port(name) != nullptr ? "rtl." + name : place_of_net(name));
 }
 
 void WaveGroups::wrong_port() {
@@ -223,8 +206,8 @@ void WaveGroups::pes() {
 
 void WaveGroups::rtl_ports() {
     file_.begin_group("RTL ports");
-    for (const std::string name : kPorts)
-        file_.signal("rtl." + name, bits_of_signal(name), format_of(name));
+    for (const ArrayPort& port : ports_)
+        file_.signal(std::string("rtl.") + port.name, port.bits, format_of(port.name));
     file_.end_group();
 }
 
@@ -243,9 +226,12 @@ void WaveGroups::port_lanes() {
 
 void WaveGroups::expected_ports() {
     file_.begin_group("ports: expected and found", false);
-    for (const std::string name : kOutputs)
-        judged("expected." + name, "rtl." + name, bits_of_signal(name), format_of(name), name,
+    for (const ArrayPort& port : ports_) {
+        if (port.input) continue;
+        const std::string name = port.name;
+        judged("expected." + name, "rtl." + name, port.bits, format_of(name), name,
                name == request_.wrong_port);
+    }
     for (const std::string name : {"cmt_data_o", "res_data_o"})
         file_.signal("expected." + name + "_known", 1, WaveFormat::kBinary, name + " is judged");
     file_.end_group();
@@ -256,7 +242,7 @@ void WaveGroups::nets() {
     for (const auto& [path, bits] : request_.signals) {
         const std::string name = path.substr(path.find('.') + 1);
         if (!path.starts_with("expected.") || name.find('.') != std::string::npos ||
-            name.ends_with("_known") || is_port(name))
+            name.ends_with("_known") || port(name) != nullptr)
             continue;
         judged(path, place_of_net(name), bits, format_of(name), name,
                request_.wrong_net && request_.wrong_net->signal == name);
@@ -271,7 +257,7 @@ void WaveGroups::top_signals() {
     for (const auto& [path, bits] : request_.signals) {
         if (!path.starts_with("rtl.") || std::ranges::count(path, '.') != 2) continue;
         const std::string name = path.substr(path.rfind('.') + 1);
-        if (!is_port(name))
+        if (port(name) == nullptr)
             file_.signal(path, bits, bits == 1 ? WaveFormat::kBinary : WaveFormat::kHex);
     }
     file_.end_group();

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "cosim/array_ports.h"
 #include "cosim/gtkw.h"
 #include "cosim/save_file.h"
 
@@ -14,7 +16,8 @@ namespace tandem::cosim {
 
 class WaveGroups {
   public:
-    WaveGroups(SaveFile& file, const SaveFileRequest& request) : file_(file), request_(request) {}
+    WaveGroups(SaveFile& file, const SaveFileRequest& request)
+        : file_(file), request_(request), ports_(array_ports(request.shape)) {}
 
     void add_all();
 
@@ -46,7 +49,8 @@ class WaveGroups {
 
     WaveFormat number() const;
     uint32_t element_bits() const;
-    uint32_t address_bits() const;
+    /// Null: it is none.
+    const ArrayPort* port(const std::string& name) const;
     uint32_t bits_of_signal(const std::string& name) const;
     WaveFormat format_of(const std::string& name) const;
     Range recorded(uint32_t at, uint32_t count) const;
@@ -54,6 +58,7 @@ class WaveGroups {
 
     SaveFile& file_;
     const SaveFileRequest& request_;
+    const std::vector<ArrayPort> ports_;
 };
 
 }  // namespace tandem::cosim

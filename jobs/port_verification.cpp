@@ -205,9 +205,7 @@ void write_vectors(const engine::MxuShape& shape, uint64_t seed,
     std::vector<cosim::PortEdge> edges;
     while (edges.size() < edges_of(seed, shape)) {
         edges.push_back(traffic.next(model));
-        cosim::PortEdge& edge = edges.back();
-        if (!model.readable(edge.read_address)) edge.read = false;
-        traffic.note(model.step(edge));
+        traffic.note(model.step(edges.back()));
     }
     write_port_vectors(file, shape, edges, fmt::format("tandem verify --seed {}", seed));
 }

@@ -86,7 +86,7 @@ void VerificationJunit::conclude(const Verification& done, const std::string& te
     }
     const bool replay = streams_ == 0;
     JunitCase last{.group = replay ? group_of("replay") : name_,
-                   .name = replay ? "stream of the file" : "ran to its end"};
+                   .name = replay ? "stream of the file" : run::kJunitEnd};
     if (done.divergence) {
         JunitCase bad{.group = group_of(bad_ ? kind_of(*bad_) : "replay"),
                       .name = bad_ ? fmt::format("seed {}", bad_->seed) : last.name,

@@ -20,11 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMarker = ".tandem_export";
 
-std::string text_of(const fs::path& file) {
-    const auto bytes = base::read_file(file);
-    return {bytes.begin(), bytes.end()};
-}
-
 /// An export while it is written. Its marker lists its files, which the next export removes.
 class Folder {
   public:
@@ -50,11 +45,11 @@ class Folder {
         base::write_file(path_ / kMarker, files_);
     }
 
-    void copy(const fs::path& from) { write(from.filename(), text_of(from)); }
+    void copy(const fs::path& from) { write(from.filename(), base::read_text(from)); }
 
   private:
     void remove_files() const {
-        std::istringstream files(text_of(path_ / kMarker));
+        std::istringstream files(base::read_text(path_ / kMarker));
         for (std::string name; std::getline(files, name);) {
             const fs::path file = fs::path(name).lexically_normal();
             std::error_code ignored;
@@ -69,7 +64,7 @@ class Folder {
 /// The files that rtl/filelist.f names, in its order.
 std::vector<std::string> rtl_files() {
     std::vector<std::string> files;
-    const std::string list = text_of(data_dir() / "rtl" / "filelist.f");
+    const std::string list = base::read_text(data_dir() / "rtl" / "filelist.f");
     for (size_t at = 0; at < list.size();) {
         const size_t end = std::min(list.find('\n', at), list.size());
         if (end > at) files.push_back(list.substr(at, end - at));
@@ -84,7 +79,8 @@ std::vector<std::string> write_sources(Folder& folder, const engine::MxuShape& s
     std::vector<std::string> sources;
     for (const std::string& file : rtl_files()) {
         sources.push_back("rtl/" + file);
-        folder.write(sources.back(), with_int_parameters(text_of(data_dir() / "rtl" / file)));
+        folder.write(sources.back(),
+                     with_int_parameters(base::read_text(data_dir() / "rtl" / file)));
     }
     sources.push_back("rtl/" + exported_top(shape) + ".sv");
     folder.write(sources.back(), top_module(shape, form));
@@ -107,7 +103,8 @@ void write_verilog(Folder& folder, const engine::MxuShape& shape) {
     folder.write("array_parameters.vh", verilog_figures(shape));
     folder.copy(data_dir() / "examples" / "array_verilog" / "bench.sv");
     for (const char* file : {"tpu_port_contract.sv", "tpu_vector_bench.sv"})
-        folder.write(fs::path("checks") / file, text_of(data_dir() / "rtl" / "checks" / file));
+        folder.write(fs::path("checks") / file,
+                     base::read_text(data_dir() / "rtl" / "checks" / file));
     const auto timing = engine::timing(shape);
     folder.write("README.md",
                  title(shape, top) +
@@ -149,7 +146,7 @@ void write_c(Folder& folder, const engine::MxuShape& shape, const ArrayChoice& c
     const BuiltArray built = portable_array(shape, choice);
     const std::string library = fmt::format("libtandem_array_{}_{}x{}.so",
                                             arch::to_string(shape.dtype), shape.rows, shape.cols);
-    folder.write(library, text_of(built.file));
+    folder.write(library, base::read_text(built.file));
     folder.copy(data_dir() / "cosim" / "array_abi.h");
     for (const char* file : {"bench.c", "Makefile"})
         folder.copy(data_dir() / "examples" / "array_c" / file);

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
+
+#include "cosim/array_ports.h"
 
 namespace tandem::run {
 namespace {
@@ -18,15 +19,12 @@ struct Port {
 
 uint32_t element_bits(const engine::MxuShape& shape) { return 8 * shape.element_bytes(); }
 
-uint32_t address_bits(const engine::MxuShape& shape) {
-    return std::max<uint32_t>(1, std::bit_width(shape.accumulator_rows - 1));
-}
-
 bool is_bf16(const engine::MxuShape& shape) { return shape.dtype == arch::Dtype::kBf16; }
 
 std::vector<Port> ports_of(const engine::MxuShape& shape) {
     const uint32_t weights = shape.cols * element_bits(shape), sums = shape.cols * 32;
-    const uint32_t activations = shape.rows * element_bits(shape), address = address_bits(shape);
+    const uint32_t activations = shape.rows * element_bits(shape),
+                   address = cosim::address_bits(shape);
     return {{"input", "clk_i", 1, "rising edge"},
             {"input", "rst_ni", 1, "asynchronous, low"},
             {"input", "wgt_valid_i", 1, "a beat of weights: one row of a tile, the last row first"},
@@ -131,8 +129,9 @@ using Address = {};      // act_addr_i, cmt_addr_o, rd_addr_i
 )",
         shape.rows, shape.cols, shape.accumulator_rows, element_bits(shape), is_bf16(shape),
         shape.cols * element_bits(shape), shape.rows * element_bits(shape), shape.cols * 32,
-        address_bits(shape) == 1 ? std::string("bool")
-                                 : fmt::format("sc_dt::sc_bv<{}>", address_bits(shape)));
+        cosim::address_bits(shape) == 1
+            ? std::string("bool")
+            : fmt::format("sc_dt::sc_bv<{}>", cosim::address_bits(shape)));
 }
 
 std::string cmake_figures(const engine::MxuShape& shape, const std::vector<std::string>& sources) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <filesystem>
 
 #include "base/error.h"
 #include "base/output_file.h"
@@ -76,13 +75,6 @@ std::string text_of(const JunitCase& one) {
                        escaped(one.message), lines_of(one.text), tag);
 }
 
-bool is_written_once(const std::filesystem::path& path) {
-    std::error_code error;
-    const std::string name = std::filesystem::absolute(path, error).lexically_normal().string();
-    return name.starts_with("/dev/") || name.starts_with("/proc/") ||
-           (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error));
-}
-
 std::string now() {
     const std::time_t seconds = std::time(nullptr);
     std::tm utc{};
@@ -136,7 +128,7 @@ std::string junit_part(std::string_view name) {
 
 JunitFile::JunitFile(std::string path, JunitSuite suite, std::string how_far)
     : path_(std::move(path)),
-      once_(path_.empty() || is_written_once(path_)),
+      once_(path_.empty() || base::is_written_in_place(path_)),
       suite_(std::move(suite)),
       how_far_(std::move(how_far)),
       written_(std::chrono::steady_clock::now()) {
@@ -156,7 +148,7 @@ void JunitFile::add(JunitCase result) {
 
 std::string JunitFile::unfinished() const {
     JunitSuite suite = suite_;
-    JunitCase last{.group = suite.name, .name = "ran to its end", .outcome = Outcome::kError};
+    JunitCase last{.group = suite.name, .name = kJunitEnd, .outcome = Outcome::kError};
     last.message = "the run has not ended" + (how_far_.empty() ? "" : ": " + how_far_);
     last.text =
         "Whoever reads this after the run: it was interrupted, killed or timed out before it could "
@@ -171,7 +163,7 @@ void JunitFile::finish() {
 
 void JunitFile::fail(const std::string& why) noexcept {
     try {
-        JunitCase last{.group = suite_.name, .name = "ran to its end", .outcome = Outcome::kError};
+        JunitCase last{.group = suite_.name, .name = kJunitEnd, .outcome = Outcome::kError};
         last.message = junit_headline(why);
         last.text = why + (how_far_.empty() ? "" : "\n" + how_far_);
         suite_.cases.push_back(std::move(last));

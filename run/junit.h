@@ -12,6 +12,9 @@
 
 namespace tandem::run {
 
+/// The name of the case that says whether there is an answer at all.
+inline constexpr const char* kJunitEnd = "ran to its end";
+
 struct JunitCase {
     enum class Outcome : uint8_t {
         kPassed,

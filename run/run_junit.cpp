@@ -35,16 +35,15 @@ JunitCase judged(const char* name, const std::string& mistake, std::string good)
     return mistake.empty() ? passed(name, std::move(good)) : wrong(name, mistake);
 }
 
-constexpr const char* kEnd = "ran to its end";
-
 JunitCase end_of(const RunResult& result) {
     if (!result.failure.empty())
-        return wrong(kEnd, "the run failed: " + result.failure, Outcome::kError);
+        return wrong(kJunitEnd, "the run failed: " + result.failure, Outcome::kError);
     if (!result.laws_broken.empty())
-        return wrong(kEnd, fmt::format("internal fault: {}", fmt::join(result.laws_broken, "\n")),
+        return wrong(kJunitEnd,
+                     fmt::format("internal fault: {}", fmt::join(result.laws_broken, "\n")),
                      Outcome::kError);
-    if (!result.completed()) return skipped(kEnd, "ended at the first difference");
-    return passed(kEnd, fmt::format("{} cycles", result.cycles));
+    if (!result.completed()) return skipped(kJunitEnd, "ended at the first difference");
+    return passed(kJunitEnd, fmt::format("{} cycles", result.cycles));
 }
 
 /// Model beside RTL, by what is compared; a run ends at the first difference.

@@ -17,6 +17,30 @@
 `define TPU_INSTANCE tpu_mxu #(.Rows(Rows), .Cols(Cols), .AccDepth(AccDepth), .Dtype(Dtype), .Form(1))
 `endif
 
+// The array and the checker have the same ports, and see the same.
+`define TPU_PORTS \
+  .clk_i            (clk), \
+  .rst_ni           (inputs[0]), \
+  .wgt_valid_i      (inputs[1]), \
+  .wgt_ready_o      (wgt_ready), \
+  .wgt_data_i       (wgt_data), \
+  .act_valid_i      (inputs[2]), \
+  .act_ready_o      (act_ready), \
+  .act_data_i       (act_data), \
+  .act_swap_i       (inputs[3]), \
+  .act_addr_i       (acc_addr[AccAddrW-1:0]), \
+  .act_accumulate_i (inputs[4]), \
+  .cmt_valid_o      (cmt_valid), \
+  .cmt_addr_o       (cmt_addr_o), \
+  .cmt_data_o       (cmt_data_o), \
+  .rd_valid_i       (inputs[5]), \
+  .rd_ready_o       (rd_ready), \
+  .rd_addr_i        (rd_addr[AccAddrW-1:0]), \
+  .res_valid_o      (res_valid), \
+  .res_ready_i      (inputs[6]), \
+  .res_data_o       (res_data_o), \
+  .busy_o           (busy)
+
 module tpu_vector_bench #(
   parameter int Rows           = 2,
   parameter int Cols           = 2,
@@ -55,29 +79,7 @@ module tpu_vector_bench #(
   logic [AccAddrW-1:0] cmt_addr_o;
   logic [Cols*32-1:0]  cmt_data_o, res_data_o;
 
-  `TPU_INSTANCE dut (
-    .clk_i            (clk),
-    .rst_ni           (inputs[0]),
-    .wgt_valid_i      (inputs[1]),
-    .wgt_ready_o      (wgt_ready),
-    .wgt_data_i       (wgt_data),
-    .act_valid_i      (inputs[2]),
-    .act_ready_o      (act_ready),
-    .act_data_i       (act_data),
-    .act_swap_i       (inputs[3]),
-    .act_addr_i       (acc_addr[AccAddrW-1:0]),
-    .act_accumulate_i (inputs[4]),
-    .cmt_valid_o      (cmt_valid),
-    .cmt_addr_o       (cmt_addr_o),
-    .cmt_data_o       (cmt_data_o),
-    .rd_valid_i       (inputs[5]),
-    .rd_ready_o       (rd_ready),
-    .rd_addr_i        (rd_addr[AccAddrW-1:0]),
-    .res_valid_o      (res_valid),
-    .res_ready_i      (inputs[6]),
-    .res_data_o       (res_data_o),
-    .busy_o           (busy)
-  );
+  `TPU_INSTANCE dut (`TPU_PORTS);
 
   tpu_port_contract #(
     .Rows           (Rows),
@@ -88,29 +90,7 @@ module tpu_vector_bench #(
     .WeightInterval (WeightInterval),
     .WeightLatency  (WeightLatency),
     .KeepRows       (1)
-  ) u_port_contract (
-    .clk_i            (clk),
-    .rst_ni           (inputs[0]),
-    .wgt_valid_i      (inputs[1]),
-    .wgt_ready_o      (wgt_ready),
-    .wgt_data_i       (wgt_data),
-    .act_valid_i      (inputs[2]),
-    .act_ready_o      (act_ready),
-    .act_data_i       (act_data),
-    .act_swap_i       (inputs[3]),
-    .act_addr_i       (acc_addr[AccAddrW-1:0]),
-    .act_accumulate_i (inputs[4]),
-    .cmt_valid_o      (cmt_valid),
-    .cmt_addr_o       (cmt_addr_o),
-    .cmt_data_o       (cmt_data_o),
-    .rd_valid_i       (inputs[5]),
-    .rd_ready_o       (rd_ready),
-    .rd_addr_i        (rd_addr[AccAddrW-1:0]),
-    .res_valid_o      (res_valid),
-    .res_ready_i      (inputs[6]),
-    .res_data_o       (res_data_o),
-    .busy_o           (busy)
-  );
+  ) u_port_contract (`TPU_PORTS);
 
 `ifndef TPU_CONTRACT_ALONE
 `define TPU_PORT(NAME, FOUND, EXPECTED) \
