@@ -236,9 +236,13 @@ extern "C" {
 
 const TandemArrayInfo* tandem_array_info() { return &kInfo; }
 
-TandemArray* tandem_array_create() { return new TandemArray(0); }
+TandemArray* tandem_array_create() {
+    resolve_thread_state();
+    return new TandemArray(0);
+}
 
 TandemArray* tandem_array_create_random(uint64_t seed) {
+    resolve_thread_state();
     return new TandemArray(verilator_seed(seed));
 }
 

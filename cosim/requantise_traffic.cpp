@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -86,7 +87,9 @@ void RequantiseTraffic::make_column(uint32_t col) {
         if (chance(25)) p.multiplier = kCornerFixed[below(kCornerFixed.size())];
         p.shift = exponent + 1;
         if (chance(10)) p.shift = kCornerShifts[below(kCornerShifts.size())];
-        factor = std::ldexp(static_cast<double>(p.multiplier), p.shift - 31);
+        // Beyond a thousand places only nothing, or everything, is left.
+        factor =
+            std::ldexp(static_cast<double>(p.multiplier), std::clamp(p.shift, -1000, 1000) - 31);
     } else {
         p.multiplier = static_cast<uint32_t>(exponent + 127) << 23;
         if (chance(60))

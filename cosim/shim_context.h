@@ -20,6 +20,14 @@ struct ContextGuard {
     ~ContextGuard() { Verilated::threadContextp(Verilated::defaultContextp()); }
 };
 
+/// Before anything else in a thread: glibc before 2.40 loses vector registers where a TLS
+/// descriptor
+/// (-mtls-dialect=gnu2) is resolved for the first time, and constructors keep zeros in them.
+__attribute__((noinline)) inline void resolve_thread_state() {
+    VerilatedContext* volatile context = Verilated::threadContextp();
+    (void)context;
+}
+
 /// Of Verilator's generator, whose 0 asks for zeros.
 inline int verilator_seed(uint64_t seed) {
     constexpr uint64_t kMostSeeds = 0x7fff'ffff;

@@ -77,6 +77,7 @@ const TandemUnitInfo* tandem_unit_info() {
 }
 
 TandemUnit* tandem_unit_create(uint64_t seed) {
+    resolve_thread_state();
     return new TandemUnit(seed == 0 ? 0 : verilator_seed(seed));
 }
 
