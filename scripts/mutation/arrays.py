@@ -35,7 +35,7 @@ class Requantise:
         return f"requantise {self.cols}/{self.lanes}"
 
 
-REQUANTISE = [Requantise(5, 2), Requantise(3, 3), Requantise(4, 2)]
+REQUANTISE = [Requantise(5, 2), Requantise(3, 3), Requantise(8, 2)]
 INT8 = [Array(3, 4), Array(4, 3)]
 INT8_K = [Array(3, 5, pipeline=2), Array(5, 3, pipeline=2)]
 BF16 = [Array(2, 3, "bf16"), Array(3, 2, "bf16")]
