@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -164,7 +165,8 @@ void check_ports(const ArraySpec& spec, const std::string& top, const GeneratedM
     const auto text = [](const std::string& direction, unsigned bits) {
         return fmt::format("{}, {} bit{}", direction, bits, bits == 1 ? "" : "s");
     };
-    for (const ArrayPort& port : array_ports(shape)) {
+    const std::vector<ArrayPort> ports = array_ports(shape);
+    for (const ArrayPort& port : ports) {
         const char* const direction = port.input ? "input" : "output";
         const auto found = model.ports().find(port.name);
         if (found == model.ports().end())
@@ -175,6 +177,12 @@ void check_ports(const ArraySpec& spec, const std::string& top, const GeneratedM
                             text(direction, port.bits),
                             text(found->second.direction, found->second.bits));
     }
+    // Nobody would drive it.
+    for (const auto& [name, port] : model.ports())
+        if (port.direction != "output" &&
+            std::ranges::find(ports, name, &ArrayPort::name) == ports.end())
+            throw UserError("top " + top, "port " + name, "only the inputs of rtl/README.md",
+                            text(port.direction, port.bits));
 }
 
 std::string array_view(const ArraySpec& spec, const std::string& top, const GeneratedModel& model) {

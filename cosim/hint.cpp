@@ -72,9 +72,8 @@ class RowHints {
     }
 
     /// Some columns are always right, and few are wrong.
-    bool columns_alone() const {
-        return columns_.size() == 1 && shape_.cols > 1 && wrong_.size() > 1;
-    }
+    bool columns_alone() const { return one_column() && wrong_.size() > 1; }
+    bool one_column() const { return columns_.size() == 1 && shape_.cols > 1; }
 
     /// Nothing: cannot be said.
     std::optional<bool> explains(const Mistake& mistake, const Judged& judged) const {
@@ -148,7 +147,13 @@ class RowHints {
             if (wrong_.size() > 3 &&
                 all_wrong([&](uint32_t right, uint32_t is) { return (right ^ is) == 1u << bit; }))
                 return {stuck_text(bit)};
-        if (shape_.dtype != arch::Dtype::kBf16) return {};
+        if (shape_.dtype == arch::Dtype::kInt8) {
+            const auto is_end = [](uint32_t, uint32_t is) {
+                return is == 0x7fffffff || is == 0x80000000;
+            };
+            if (all_wrong(is_end)) return {"saturated: sums wrap around modulo 2^32"};
+            return {};
+        }
         const auto nan = [](uint32_t bits) { return (bits & 0x7fffffff) > 0x7f800000; };
         if (all_wrong([&](uint32_t right, uint32_t is) { return nan(right) && nan(is); }))
             return {"with another NaN than 0x7fc00000"};
@@ -173,9 +178,9 @@ class RowHints {
         return fmt::format("the wrong rows ({} of {}) come out ", wrong_.size(), all);
     }
     std::string column_text() const {
-        if (!columns_alone()) return {};
-        return fmt::format("column {} of {} alone is wrong, in {} rows", columns_[0], shape_.cols,
-                           wrong_.size());
+        if (!one_column()) return {};
+        return fmt::format("column {} of {} alone is wrong, in {} row{}", columns_[0], shape_.cols,
+                           wrong_.size(), wrong_.size() == 1 ? "" : "s");
     }
 
     const engine::MxuShape shape_;

@@ -88,10 +88,7 @@ void PortTraffic::begin_phase() {
     const uint64_t where = below(3);  // the first rows, the last ones, anywhere
     phase_.base = where == 0 ? 0 : where == 1 ? room : static_cast<uint32_t>(below(room + 1));
     phase_.values = random_style(random_);
-    if (kind_ == PortStreamKind::kLong && !std::exchange(added_up_, true)) {
-        // int8: about 2^14 per PE and row, until 2^31 is passed.
-        return add_up(134'000 / shape_.rows + 2 * shape_.rows + 300);
-    }
+    if (kind_ == PortStreamKind::kLong && long_phase_ < kLongPhases) return begin_long_phase();
     switch (below(20)) {
         case 0:  // nothing, but noise
             phase_.edges = 300 + below(1500);
@@ -130,6 +127,31 @@ void PortTraffic::begin_phase() {
             break;
         default:
             break;
+    }
+}
+
+/// What takes longer than a stream of another kind, one after the other: something to hold, nothing
+/// at all, a result that nobody takes, sums beyond 2^31.
+void PortTraffic::begin_long_phase() {
+    constexpr uint64_t kWait = 8400;  // beyond counters of 13 bits
+    switch (long_phase_++) {
+        case 0:
+            phase_.edges = 4 * engine::commit_latency(shape_) + 300;
+            phase_.weight = phase_.activation = phase_.read = 100;
+            break;
+        case 1:
+            phase_.edges = kWait + 2 * engine::commit_latency(shape_);
+            phase_.sparse = UINT32_MAX;  // the tile that was begun is loaded, that is all
+            phase_.withdraw = 0;
+            phase_.take = 100;
+            break;
+        case 2:
+            phase_.edges = kWait + 4 * engine::commit_latency(shape_);
+            phase_.weight = phase_.activation = phase_.read = 100;
+            phase_.take = 0;
+            break;
+        default:  // int8: about 2^14 per PE and row, until 2^31 is passed.
+            add_up(134'000 / shape_.rows + 2 * shape_.rows + 300);
     }
 }
 

@@ -72,7 +72,11 @@ class PortTraffic {
         ValueStyle values = ValueStyle::kFull;
     };
 
+    /// Of a long stream, before the others.
+    static constexpr uint32_t kLongPhases = 4;
+
     void begin_phase();
+    void begin_long_phase();
     void add_up(uint64_t edges);
     void fill(std::vector<std::byte>& data, bool are_weights);
     void fill_bf16(std::vector<std::byte>& data, bool are_weights);
@@ -95,8 +99,8 @@ class PortTraffic {
     // What waits at its port.
     bool weight_waits_ = false, row_waits_ = false, read_waits_ = false;
     uint32_t reset_edges_ = 0;
-    bool swapped_ = false;   ///< weights are known
-    bool added_up_ = false;  ///< there was a phase of one sign
+    bool swapped_ = false;     ///< weights are known
+    uint32_t long_phase_ = 0;  ///< of a long stream, that comes next
     PortCounters counters_;
     uint32_t last_commit_ = 0;
     bool committed_ = false;

@@ -64,6 +64,10 @@ std::optional<UnitMismatch> parse_unit_mismatch(std::istream& in) {
     return m;
 }
 
+bool never_rests(std::string_view failure) {
+    return failure.find("converge") != std::string_view::npos;
+}
+
 std::optional<Unit> unit_of_assertion(std::string_view where) {
     static constexpr std::pair<std::string_view, Unit> kFiles[] = {
         {"tpu_mxu_control.sv:", Unit::kControl},
@@ -77,7 +81,7 @@ std::optional<Unit> unit_of_assertion(std::string_view where) {
         {"tpu_sum4.sv:", Unit::kPe},
         {"tpu_accumulators.sv:", Unit::kAccumulators}};
     // Where evaluation does not come to rest is no place in a unit.
-    if (where.find("converge") != std::string_view::npos) return std::nullopt;
+    if (never_rests(where)) return std::nullopt;
     where = where.substr(where.rfind('/') + 1);
     for (const auto& [file, unit] : kFiles)
         if (where.starts_with(file)) return unit;

@@ -43,6 +43,8 @@ struct UnitMismatch {
 /// As one line of words, for a pipe.
 std::string to_text(const UnitMismatch& mismatch);
 std::optional<UnitMismatch> parse_unit_mismatch(std::istream& in);
+/// Whether a model that Verilator built gave up because an edge never came to rest.
+bool never_rests(std::string_view failure);
 /// The unit in whose source file an assertion ("file:line") stands; nothing: in none of them.
 std::optional<Unit> unit_of_assertion(std::string_view where);
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cosim/port_contract.h"
 #include "cosim/port_vectors.h"
+#include "cosim/unit_oracle.h"
 #include "jobs/port_hint.h"
 
 namespace tandem::jobs {
@@ -30,7 +31,7 @@ cosim::PortStreamKind kind_of(uint64_t seed) {
 uint64_t edges_of(uint64_t seed, const engine::MxuShape& shape) {
     switch (kind_of(seed)) {
         case cosim::PortStreamKind::kLong:
-            return 140'000;  // beyond 2^16 after whatever has to come first
+            return 160'000;  // beyond 2^16 after whatever has to come first
         case cosim::PortStreamKind::kOperands:
             return shape.dtype == arch::Dtype::kInt8 ? 66'500 : 10'000;
         case cosim::PortStreamKind::kMixed:
@@ -105,6 +106,8 @@ Divergence look_into(const run::LoadedArray& array, const PortStream& stream,
         divergence.port = cosim::port_of(found.note);
     }
     divergence.note = found.note;
+    if (cosim::never_rests(found.note))
+        divergence.hint = "a combinational loop: nets that wait for themselves at one edge";
     divergence.col = found.col;
     divergence.cycle_tlm = divergence.cycle_rtl = found.edge;
     divergence.expected = found.expected;
@@ -164,9 +167,12 @@ std::optional<PortFailure> verify_ports(const run::LoadedArray& array, uint64_t 
     const std::string wave = waves ? waves->wave(place(".fst")) : "";
     PortFailure failure{look_into(array, stream, *found, wave), ""};
     explain_stream(array, seed, *first, failure.divergence);
-    if (stream.edges.size() <= first->edge)
+    if (stream.edges.size() <= first->edge) {
         note(failure.divergence, fmt::format("made small: {} edges instead of {}",
                                              stream.edges.size(), first->edge + 1));
+        std::string& difference = failure.divergence.difference;
+        if (!difference.empty()) difference = "before it was made small: " + difference;
+    }
     if (!waves) return failure;
     try {
         write_port_stream(place(".txt"), stream, text_of(*found));

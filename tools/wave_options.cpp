@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options by which subcommands choose what to record.
+#include <filesystem>
+
 #include "tools/command.h"
 
 namespace tandem::tools {
@@ -9,8 +11,10 @@ CLI::Option* add_wave_file_option(CLI::App& command, std::string& wave, const st
         [](std::string& name) {
             // A save file names it in a line of its own.
             const bool shows = name.find_first_of("\n\"") == std::string::npos;
-            return name.empty() || name.ends_with(".gtkw") || !shows
-                       ? "expected the name of an FST or a VCD, found \"" + name + "\""
+            const std::string kind = std::filesystem::path(name).extension();
+            const bool other = !kind.empty() && kind != ".fst" && kind != ".vcd";
+            return name.empty() || other || !shows
+                       ? "expected the name of an FST or a VCD (.fst, .vcd), found \"" + name + "\""
                        : std::string{};
         },
         "FST|VCD");

@@ -128,6 +128,18 @@ TEST_F(BuilderTest, APortOfAnotherWidth) {
               "top tree_mxu: port res_data_o: expected output, 64 bits, found output, 32 bits");
 }
 
+TEST_F(BuilderTest, AnInputThatNobodyDrives) {
+    const auto spec = other([](std::string& text) {
+        replace(text, "  input  logic                res_ready_i,\n",
+                "  input  logic                res_ready_i,\n  input  logic                "
+                "enable_i,\n");
+    });
+    EXPECT_EQ(
+        message_of([&] { cosim::ensure_array(spec, options_); }),
+        "top tree_mxu: port enable_i: expected only the inputs of rtl/README.md, found input, "
+        "1 bit");
+}
+
 TEST_F(BuilderTest, RtlThatVerilatorRefuses) {
     const auto broken = other([](std::string& text) { replace(text, "endmodule", "endmodul"); });
     const std::string message = message_of([&] { cosim::ensure_array(broken, options_); });

@@ -271,6 +271,7 @@ TEST_F(WavesTest, MistakesOfTheCommandLine) {
     expect_mistake(run + "--wave-at 1", "--wave");
     expect_mistake(run + "--wave ''", "--wave");
     expect_mistake(run + "--wave w.gtkw", "w.gtkw");
+    expect_mistake(run + "--wave w.txt", "expected the name of an FST or a VCD (.fst, .vcd)");
     expect_mistake(run + "--wave nothing/w.fst", "cannot be written");
     expect_mistake(run + "--wave .", "Is a directory");
     expect_mistake(digits_run("--backend tlm --wave w.fst"), "--backend rtl or tandem");
