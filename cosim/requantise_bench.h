@@ -67,6 +67,7 @@ class RequantiseTraffic {
     void make_row();
     void make_column(uint32_t col);
     int32_t sum_near(double factor);
+    int32_t sum_of_two_ties(numerics::ChannelParams& p);
     uint64_t below(uint64_t bound) { return random_() % bound; }
     bool chance(uint32_t percent) { return below(100) < percent; }
 

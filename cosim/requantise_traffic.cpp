@@ -25,6 +25,22 @@ constexpr std::array<uint32_t, 12> kCornerFloats = {0,          0x80000000, 1,  
 constexpr std::array<uint32_t, 7> kCornerFixed = {0x40000000, 0x40000001, 0x7fffffff, 0x80000000,
                                                   0,          0x5a82799a, 0xffffffff};
 
+/// Significands of 24 bits whose product of 48 bits is one unit above or below the middle between
+/// two fp32, the lower one of which is whole + 1/2 (whole is even): a wrong bit 0 rounds otherwise
+/// twice. Found by dividing.
+struct TwoTies {
+    int32_t whole;
+    uint32_t a, b;
+};
+constexpr std::array<TwoTies, 8> kTwoTies = {{{4, 12578817, 12587009},
+                                              {12, 10481665, 10489857},
+                                              {24, 8974597, 12006349},
+                                              {88, 8753347, 11116523},
+                                              {116, 8716041, 14696249},
+                                              {58, 9437185, 13631487},
+                                              {68, 11488091, 13112109},
+                                              {94, 8735259, 11894765}}};
+
 }  // namespace
 
 void RequantiseTraffic::begin_phase() {
@@ -76,6 +92,18 @@ int32_t RequantiseTraffic::sum_near(double factor) {
     return static_cast<int32_t>(std::llround(sum)) + static_cast<int32_t>(below(3)) - 1;
 }
 
+/// Sets the multiplier to go with it.
+int32_t RequantiseTraffic::sum_of_two_ties(numerics::ChannelParams& p) {
+    const TwoTies& ties = kTwoTies[below(kTwoTies.size())];
+    const bool exchanged = chance(50);
+    const uint32_t significand = exchanged ? ties.a : ties.b;
+    const double product = static_cast<double>(ties.a) * ties.b;
+    const int exponent = std::ilogb(ties.whole + 0.5) - std::ilogb(product);
+    p.multiplier = std::bit_cast<uint32_t>(std::ldexp(static_cast<float>(significand), exponent));
+    const auto sum = static_cast<int32_t>(exchanged ? ties.b : ties.a);
+    return chance(50) ? sum : -sum;
+}
+
 void RequantiseTraffic::make_column(uint32_t col) {
     RequantiseRow& row = edge_.row;
     numerics::ChannelParams& p = row.params[col];
@@ -104,6 +132,7 @@ void RequantiseTraffic::make_column(uint32_t col) {
     int32_t sum = sum_near(factor);
     if (chance(15)) sum = kCornerSums[below(kCornerSums.size())];
     if (chance(10)) sum = static_cast<int32_t>(random_());
+    if (!row.gemmlowp && chance(4)) sum = sum_of_two_ties(p);
     p.bias =
         chance(50) ? static_cast<int32_t>(random_()) : static_cast<int32_t>(below(2001)) - 1000;
     row.sums[col] =
