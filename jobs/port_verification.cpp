@@ -116,6 +116,8 @@ Divergence look_into(const run::LoadedArray& array, const PortStream& stream,
     PortBench bench(array.shape, array.library, stream.initial);
     if (ours) bench.look_inside();
     replay(stream, bench);
+    // After an edge it shows what units tell it before the next one.
+    if (found.signal == "busy_o") bench.step(cosim::idle_edge(array.shape));
     const auto inside = bench.diagnosis();
     if (!wave.empty()) record(array, stream, inside, wave, divergence);
     if (!ours) return divergence;

@@ -104,6 +104,11 @@ module tpu_accumulators #(
 
 `ifndef SYNTHESIS
 `ifndef YOSYS
+  // In reset nothing is shown, and no read accepted.
+  ResetShowsNothing_A: assert property (@(posedge clk_i)
+      !rst_ni |-> !rd_ready_o && !cmt_valid_o && !res_valid_o)
+    else $error("a commit or a result survived the reset, or a read is accepted in it");
+
   // Data are checked in column 0, which stands for all; sums and reads in accumulator row 0, whose
   // content is known from the commit monitor (the witness).
   logic        witness_known_q, witness_known, witness_commits;

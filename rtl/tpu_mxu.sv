@@ -187,17 +187,6 @@ module tpu_mxu #(
       else $fatal(1, "Sum4 needs bf16 and a Pipeline that is a multiple of four");
   end
 
-  // In reset nothing is accepted, shown or in work, and complete tiles are dropped as well.
-  ResetAcceptsNothing_A: assert property (@(posedge clk_i)
-      !rst_ni |-> !wgt_ready_o && !act_ready_o && !rd_ready_o)
-    else $error("a port is ready in reset");
-  ResetDropsRows_A: assert property (@(posedge clk_i)
-      !rst_ni |-> !cmt_valid_o && !res_valid_o && !busy_o)
-    else $error("a row survived the reset");
-  ResetDropsTile_A: assert property (@(posedge clk_i)
-      !rst_ni |-> !tile_complete && !tile_partial)
-    else $error("a weight tile survived the reset");
-
   // Exactly one commit per accepted row: there is none without a row in flight before it.
   CommitWhileBusy_A: assert property (@(posedge clk_i) disable iff (!rst_ni)
       wr_valid |-> busy_o)

@@ -165,6 +165,11 @@ module tpu_mxu_control #(
     end
   end
 
+  // Reset drops rows, and takes none.
+  ResetDropsRows_A: assert property (@(posedge clk_i)
+      !rst_ni |-> !act_ready_o && !busy_o)
+    else $error("the array works in reset, or a row is accepted in it");
+
   // A row that swaps waits for the tile; any other is accepted at once. act_valid_i has no say.
   SwapNeedsTile_A: assert property (@(posedge clk_i) disable iff (!rst_ni)
       swap_o |-> tile_complete_i)

@@ -50,6 +50,11 @@ module tpu_weight_loader #(
     end
   end
 
+  // Reset drops tiles, complete ones as well, and takes no beat.
+  ResetDropsTile_A: assert property (@(posedge clk_i)
+      !rst_ni |-> !tile_complete_o && !tile_partial_o && !wgt_ready_o)
+    else $error("a weight tile survived the reset, or a beat is accepted in it");
+
   // The weight port is ready exactly while the shadow tile is incomplete, whatever wgt_valid_i is.
   WgtReadyWhileIncomplete_A: assert property (@(posedge clk_i) disable iff (!rst_ni)
       wgt_ready_o == !tile_complete_o)
