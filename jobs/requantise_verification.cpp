@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jobs/requantise_verification.h"
 
+#include "base/stopwatch.h"
 #include "jobs/progress.h"
 
 namespace tandem::jobs {
@@ -9,14 +10,19 @@ RequantiseVerification verify_requantise(const RequantiseRequest& request) {
     const auto library = run::load_requantise(request.shape, request.rtl);
     RequantiseVerification done;
     Progress progress("streams");
+    const base::Stopwatch whole;
     for (uint32_t stream = 0; stream < request.streams; ++stream) {
         done.seed = request.seed + stream;
+        const base::Stopwatch since;
         cosim::RequantiseBench bench(request.shape, library, done.seed);
         ++done.streams;
         done.found = bench.run(kRequantiseEdges, done.counters);
+        if (request.on_stream)
+            request.on_stream({true, done.seed, since.seconds(), !done.found.has_value()});
         if (done.found) break;
         progress.update(stream, request.streams);
     }
+    done.seconds = whole.seconds();
     return done;
 }
 

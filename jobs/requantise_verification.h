@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "cosim/requantise_bench.h"
+#include "jobs/verification.h"
 #include "run/requantisers.h"
 
 namespace tandem::jobs {
@@ -17,6 +19,7 @@ struct RequantiseRequest {
     run::RequantiseChoice rtl;
     uint32_t streams = 100;
     uint64_t seed = 0;  ///< of the first stream; the others count up
+    std::function<void(const StreamEnd&)> on_stream{};  ///< may be empty
 };
 
 struct RequantiseVerification {
@@ -24,6 +27,7 @@ struct RequantiseVerification {
     std::optional<cosim::RequantiseMismatch> found;
     uint32_t streams = 0;  ///< that ran
     uint64_t seed = 0;     ///< of the stream that failed
+    double seconds = 0;    ///< of this machine
 };
 
 /// Edges of a stream.

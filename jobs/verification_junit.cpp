@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tandem::jobs {
 namespace {
 
@@ -19,10 +21,13 @@ std::string array_name(const engine::MxuShape& shape, const run::ArrayChoice& ch
     return name;
 }
 
-run::JunitSuite suite_of(const std::string& name, const engine::MxuShape& shape,
-                         const run::ArrayChoice& choice, const VerifyRequest& request,
-                         const std::string& again) {
-    run::JunitSuite suite{.name = name};
+const char* kind_of(const StreamEnd& stream) { return stream.at_ports ? "ports" : "seam"; }
+
+}  // namespace
+
+run::JunitSuite junit_suite(const engine::MxuShape& shape, const run::ArrayChoice& choice,
+                            const VerifyRequest& request, const std::string& again) {
+    run::JunitSuite suite{.name = array_name(shape, choice)};
     suite.add_property("tandem_version", TANDEM_VERSION);
     suite.add_property(
         "array", fmt::format("{}x{} {}, {} accumulator rows, pipeline {}{}", shape.rows, shape.cols,
@@ -42,17 +47,29 @@ run::JunitSuite suite_of(const std::string& name, const engine::MxuShape& shape,
     return suite;
 }
 
-const char* kind_of(const StreamEnd& stream) { return stream.at_ports ? "ports" : "seam"; }
+run::JunitSuite junit_suite(const RequantiseRequest& request, const std::string& again) {
+    run::JunitSuite suite{
+        .name = fmt::format("verify.{}_{}x{}",
+                            request.rtl.rtl.empty() ? "tpu_requantise" : request.rtl.rtl_top,
+                            request.shape.cols, request.shape.lanes)};
+    suite.add_property("tandem_version", TANDEM_VERSION);
+    suite.add_property(
+        "unit", fmt::format("{} columns, {} lanes", request.shape.cols, request.shape.lanes));
+    suite.add_property("rtl", request.rtl.rtl.empty()
+                                  ? "Tandem's own"
+                                  : request.rtl.rtl + ", top " + request.rtl.rtl_top);
+    suite.add_property("seed", std::to_string(request.seed));
+    suite.add_property("streams", std::to_string(request.streams));
+    suite.add_property("command", again);
+    return suite;
+}
 
-}  // namespace
-
-VerificationJunit::VerificationJunit(const std::string& path, const engine::MxuShape& shape,
-                                     const run::ArrayChoice& choice, const VerifyRequest& request,
-                                     const std::string& again)
-    : name_(array_name(shape, choice)),
-      streams_(request.replay.empty() ? request.streams : 0),
+VerificationJunit::VerificationJunit(const std::string& path, const run::JunitSuite& suite,
+                                     uint32_t streams)
+    : name_(suite.name),
+      streams_(streams),
       streams_of_case_((streams_ + kMostCases - 1) / kMostCases),
-      file_(path, suite_of(name_, shape, choice, request, again), "not one stream was through") {}
+      file_(path, suite, "not one stream was through") {}
 
 void VerificationJunit::close(Group& group, const char* kind) {
     if (group.streams == 0) return;
@@ -69,38 +86,35 @@ void VerificationJunit::add(const StreamEnd& stream) {
         bad_ = stream;
         return;
     }
-    if (!stream.at_ports) ++done_;
-    file_.reached(fmt::format("{} of {} streams were through", done_, streams_));
+    ++done_[stream.at_ports];
+    file_.reached(
+        fmt::format("{} of {} streams were through", std::max(done_[0], done_[1]), streams_));
     Group& group = stream.at_ports ? ports_ : seam_;
     if (group.streams++ == 0) group.first = stream.seed;
     group.seconds += stream.seconds;
     if (group.streams == streams_of_case_) close(group, kind_of(stream));
 }
 
-void VerificationJunit::conclude(const Verification& done, const std::string& text) {
+void VerificationJunit::conclude(const std::string& difference, uint32_t streams, double seconds) {
     close(seam_, "seam");
     close(ports_, "ports");
-    if (done.coverage && !done.divergence) {
-        file_.add_property("edges_at_the_ports", std::to_string(done.ports.edges));
-        file_.add_property("accumulator_rows_compared", std::to_string(done.rows_compared));
-    }
     const bool replay = streams_ == 0;
     JunitCase last{.group = replay ? group_of("replay") : name_,
                    .name = replay ? "stream of the file" : run::kJunitEnd};
-    if (done.divergence) {
+    if (!difference.empty()) {
         JunitCase bad{.group = group_of(bad_ ? kind_of(*bad_) : "replay"),
                       .name = bad_ ? fmt::format("seed {}", bad_->seed) : last.name,
-                      .seconds = bad_ ? bad_->seconds : done.seconds,
+                      .seconds = bad_ ? bad_->seconds : seconds,
                       .outcome = JunitCase::Outcome::kFailed};
-        bad.message = run::junit_headline(text);
-        bad.text = text;
+        bad.message = run::junit_headline(difference);
+        bad.text = difference;
         file_.add(std::move(bad));
         if (replay) return;
         last.outcome = JunitCase::Outcome::kSkipped;
-        last.message = fmt::format("ended at the first difference, in stream {} of {}",
-                                   done.streams, streams_);
+        last.message =
+            fmt::format("ended at the first difference, in stream {} of {}", streams, streams_);
     } else if (replay) {
-        last.seconds = done.seconds;
+        last.seconds = seconds;
     }
     file_.add(std::move(last));
 }

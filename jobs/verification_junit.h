@@ -1,31 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `tandem verify --junit` writes: a test case for every stream, at the array's seam and at its
-// ports; of more than 500 streams for several at a time.
+// ports, or at those of another unit; of more than 500 streams for several at a time.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "engine/mxu_engine.h"
+#include "jobs/requantise_verification.h"
 #include "jobs/verification.h"
 #include "run/arrays.h"
 #include "run/junit.h"
 
 namespace tandem::jobs {
 
+/// `again`: the command line of the whole run.
+run::JunitSuite junit_suite(const engine::MxuShape& shape, const run::ArrayChoice& choice,
+                            const VerifyRequest& request, const std::string& again);
+run::JunitSuite junit_suite(const RequantiseRequest& request, const std::string& again);
+
 class VerificationJunit {
   public:
-    /// `again`: the command line of the whole run. Throws UserError when the file cannot be
-    /// written.
-    VerificationJunit(const std::string& path, const engine::MxuShape& shape,
-                      const run::ArrayChoice& choice, const VerifyRequest& request,
-                      const std::string& again);
+    /// `streams`: 0: one from a file. Throws UserError when the file cannot be written.
+    VerificationJunit(const std::string& path, const run::JunitSuite& suite, uint32_t streams);
 
-    /// For VerifyRequest::on_stream.
+    /// For `on_stream` of a request.
     void add(const StreamEnd& stream);
-    /// What came of it; `text`: what the terminal says of a divergence, with the command that
-    /// repeats it.
-    void conclude(const Verification& done, const std::string& text);
+    /// What came of `streams` in `seconds`; `difference`: what the terminal says of one, with the
+    /// command that repeats it; empty: there was none.
+    void conclude(const std::string& difference, uint32_t streams, double seconds);
     run::JunitFile& file() { return file_; }
 
   private:
@@ -44,7 +49,7 @@ class VerificationJunit {
     const uint32_t streams_of_case_;
     run::JunitFile file_;
     Group seam_, ports_;
-    uint32_t done_ = 0;
+    std::array<uint32_t, 2> done_{};  ///< streams at the seam, at the ports
     std::optional<StreamEnd> bad_;
 };
 

@@ -123,7 +123,11 @@ int verify(const VerifyArguments& a, jobs::VerifyRequest request, jobs::Verifica
             a.seed + a.streams - 1, done.rows_compared, done.ports.edges);
     if (done.coverage && !done.divergence) print(*done.coverage, a.coverage);
     print_wave(a, done);
-    junit.conclude(done, difference);
+    if (done.coverage && !done.divergence) {
+        junit.file().add_property("edges_at_the_ports", std::to_string(done.ports.edges));
+        junit.file().add_property("accumulator_rows_compared", std::to_string(done.rows_compared));
+    }
+    junit.conclude(difference, done.streams, done.seconds);
     if (!a.json.empty()) run::write_report(a.json, jobs::verification_report(array, request, done));
     if (done.divergence) return kMismatch;
     if (!done.not_written.empty()) throw UserError("--wave: " + done.not_written);
@@ -152,36 +156,42 @@ int verify(const VerifyArguments& a) {
             return command(a, streams, seed, replay);
         }};
     const engine::MxuShape shape = a.chip.named() ? engine::shape_of(a.chip.load().mxu) : a.shape();
-    jobs::VerificationJunit junit(a.junit, shape, a.choice, request,
-                                  command(a, a.streams, a.seed, a.replay));
+    jobs::VerificationJunit junit(
+        a.junit, junit_suite(shape, a.choice, request, command(a, a.streams, a.seed, a.replay)),
+        a.replay.empty() ? a.streams : 0);
     return junit.file().finish_after([&] { return verify(a, request, junit); });
 }
 
 /// What is about arrays alone.
 void refuse_array_options(const CLI::App& command) {
-    for (const char* const option : {"--rows", "--accumulators", "--dtype", "--pipeline", "--sum4",
-                                     "--form", "--rtl-timing", "--inject", "--replay", "--coverage",
-                                     "--vectors", "--wave", "--junit", "--chip", "--set"})
+    for (const char* const option :
+         {"--rows", "--accumulators", "--dtype", "--pipeline", "--sum4", "--form", "--rtl-timing",
+          "--inject", "--replay", "--coverage", "--vectors", "--wave", "--chip", "--set"})
         if (command.get_option(option)->count() != 0)
             throw UserError("--unit requantise", option, "only with --unit array", "given");
 }
 
-int verify_requantise_unit(const CLI::App& command, const VerifyArguments& a) {
-    refuse_array_options(command);
-    const jobs::RequantiseRequest request{.shape = {a.cols, a.lanes == 0 ? a.cols : a.lanes},
-                                          .rtl = {a.choice.rtl, a.choice.rtl_top},
-                                          .streams = a.streams,
-                                          .seed = a.seed};
-    check_output_files({{"--json", a.json}}, {{"--rtl", a.choice.rtl}});
+std::string requantise_command(const jobs::RequantiseRequest& request, uint32_t streams,
+                               uint64_t seed, const run::ArrayChoice& choice) {
+    return fmt::format(
+        "tandem verify --unit requantise --cols {} --lanes {} --streams {} --seed {}{}",
+        request.shape.cols, request.shape.lanes, streams, seed, choice.to_string());
+}
+
+int verify(const VerifyArguments& a, const jobs::RequantiseRequest& request,
+           jobs::VerificationJunit& junit) {
     const auto done = jobs::verify_requantise(request);
-    const std::string again =
-        fmt::format("tandem verify --unit requantise --cols {} --lanes {} --streams 1 --seed {}{}",
-                    request.shape.cols, request.shape.lanes, done.seed, a.choice.to_string());
+    const std::string again = requantise_command(request, 1, done.seed, a.choice);
+    std::string difference;
+    if (done.found)
+        difference = fmt::format(
+            "model and RTL of unit requantise part in the stream with seed {}:\n  {}\n  again: "
+            "{}\n",
+            done.seed, done.found->text(), again);
     if (!a.json.empty()) run::write_report(a.json, jobs::requantise_report(request, done, again));
+    junit.conclude(difference, done.streams, done.seconds);
     if (done.found) {
-        base::print("model and RTL of unit requantise part in the stream with seed {}:\n  {}\n",
-                    done.seed, done.found->text());
-        base::print("  again: {}\n", again);
+        base::print_text(difference);
         return kMismatch;
     }
     base::print(
@@ -190,6 +200,20 @@ int verify_requantise_unit(const CLI::App& command, const VerifyArguments& a) {
         request.shape.cols, request.shape.lanes, a.streams, a.seed, a.seed + a.streams - 1,
         done.counters.rows, done.counters.values, done.counters.edges);
     return kGood;
+}
+
+int verify_requantise_unit(const CLI::App& command, const VerifyArguments& a) {
+    refuse_array_options(command);
+    jobs::RequantiseRequest request{.shape = {a.cols, a.lanes == 0 ? a.cols : a.lanes},
+                                    .rtl = {a.choice.rtl, a.choice.rtl_top},
+                                    .streams = a.streams,
+                                    .seed = a.seed};
+    check_output_files({{"--json", a.json}, {"--junit", a.junit}}, {{"--rtl", a.choice.rtl}});
+    jobs::VerificationJunit junit(
+        a.junit, junit_suite(request, requantise_command(request, a.streams, a.seed, a.choice)),
+        a.streams);
+    request.on_stream = [&junit](const jobs::StreamEnd& stream) { junit.add(stream); };
+    return junit.file().finish_after([&] { return verify(a, request, junit); });
 }
 
 }  // namespace

@@ -88,6 +88,23 @@ TEST_F(JunitTest, WhatXmlCannotHoldIsReplacedAndTheRestComesBack) {
     EXPECT_TRUE(message.ends_with(std::string("|") + kReplaced)) << message;
 }
 
+TEST_F(JunitTest, EveryStreamOfAnotherUnitIsACase) {
+    const std::string verify = "verify --unit requantise --cols 5 --lanes 2 --streams 3 --junit ";
+    expect(run(verify + "good.xml"), 0, {"3 streams"});
+    const json good = read("good.xml");
+    EXPECT_EQ(good["name"], "verify.tpu_requantise_5x2");
+    EXPECT_EQ(count(good, "passed"), 4u) << good.dump(1);
+    std::filesystem::copy(source_dir() / "rtl", folder_ / "rtl",
+                          std::filesystem::copy_options::recursive);
+    change(folder_ / "rtl/tpu_requantise.sv", "assign row_ready_o = rst_ni && advance",
+           "assign row_ready_o = rst_ni && row_valid_i && advance");
+    expect(run(verify + "bad.xml --rtl rtl/requantise.f --rtl-top tpu_requantise"), 1,
+           {"row_ready_o: expected 1, RTL has 0", "again: tandem verify --unit requantise"});
+    const json bad = read("bad.xml");
+    EXPECT_EQ(find(bad, "seed 0")["outcome"], "failure");
+    EXPECT_EQ(find(bad, "ran to its end")["outcome"], "skipped");
+}
+
 TEST_F(JunitTest, EveryStreamOfVerifyIsACaseWithItsSeed) {
     const std::string verify = "verify --rows 3 --cols 2 --accumulators 16 --streams 3 --seed 7";
     expect(run(verify), 0, {});  // builds the array, which it tells
