@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "base/error.h"
@@ -109,29 +108,6 @@ class Builder {
         }
     }
 
-    /// A file that is used and not part of the key would make stale arrays.
-    void check_sources(const fs::path& scratch, const fs::path& include) const {
-        std::istringstream words(
-            base::read_text(scratch / "model" / (std::string(kPrefix) + "__ver.d")));
-        const fs::path folder = recipe_.filelist().parent_path();
-        std::string word;
-        while (words >> word && word != ":") {
-        }
-        while (words >> word) {
-            const fs::path file = fs::path(word).is_absolute() ? fs::path(word) : folder / word;
-            const std::string place = file.lexically_normal().string();
-            const bool tools = place.starts_with(include.parent_path().string()) ||
-                               place.starts_with(scratch.string()) ||
-                               file.filename().string().starts_with("verilator") ||
-                               (!recipe_.contract().empty() && word == kContractName);
-            if (!tools && !recipe_.sources().contains(file))
-                throw UserError(
-                    fmt::format("{}: file {} is used but not named: add it, or its "
-                                "folder with +incdir+",
-                                recipe_.filelist().string(), word));
-        }
-    }
-
     void compile(const fs::path& include, const fs::path& scratch) const {
         const fs::path model = scratch / "model", unit = model / "array_unit.cc";
         const fs::path runtime =
@@ -176,7 +152,9 @@ class Builder {
         const GeneratedModel generated(model, kPrefix);
         const std::string top = top_of(recipe_.spec());
         check_ports(recipe_.spec(), top, generated);
-        check_sources(scratch.path(), include);
+        const std::string_view contract = recipe_.contract().empty() ? "" : kContractName;
+        recipe_.sources().check_used(model / (std::string(kPrefix) + "__ver.d"),
+                                     {include.parent_path(), scratch.path()}, contract);
         write_file(model / "array_places.h", array_view(recipe_.spec(), top, generated));
         write_file(model / "contract_rules.h", contract_rules(recipe_.contract()));
         compile(include, scratch.path());

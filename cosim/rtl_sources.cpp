@@ -7,10 +7,12 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace tandem::cosim {
 namespace {
@@ -108,7 +110,7 @@ bool looks_like_source(const fs::path& file) {
 }  // namespace
 
 RtlSources::RtlSources(const fs::path& filelist)
-    : top_folder_(resolved(fs::absolute(filelist).parent_path())) {
+    : filelist_(fs::absolute(filelist)), top_folder_(resolved(filelist_.parent_path())) {
     folders_.insert(top_folder_);
     if (!text_of(filelist)) throw UserError(filelist.string() + " cannot be read");
     read_list(filelist, top_folder_);
@@ -216,6 +218,27 @@ void RtlSources::add_to(base::Fnv128& hash) const {
     // Where included files are looked for decides which one is taken.
     for (const fs::path& folder : folders_)
         hash.add(folder.lexically_relative(top_folder_).string());
+}
+
+void RtlSources::check_used(const fs::path& dependencies, const std::vector<fs::path>& others,
+                            std::string_view ours) const {
+    std::istringstream words(base::read_text(dependencies));
+    std::string word;
+    while (words >> word && word != ":") {
+    }
+    while (words >> word) {
+        const fs::path file =
+            fs::path(word).is_absolute() ? fs::path(word) : filelist_.parent_path() / word;
+        const std::string place = file.lexically_normal().string();
+        const bool other =
+            std::ranges::any_of(
+                others,
+                [&](const fs::path& folder) { return place.starts_with(folder.string()); }) ||
+            file.filename().string().starts_with("verilator") || (!ours.empty() && word == ours);
+        if (!other && !contains(file))
+            throw UserError(filelist_.string() + ": file " + word +
+                            " is used but not named: add it, or its folder with +incdir+");
+    }
 }
 
 bool RtlSources::contains(const fs::path& file) const { return files_.contains(resolved(file)); }

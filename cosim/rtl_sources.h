@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/fnv128.h"
 
@@ -20,6 +22,12 @@ class RtlSources {
 
     void add_to(base::Fnv128& hash) const;
     bool contains(const std::filesystem::path& file) const;
+    /// Throws UserError where Verilator read a file that is not known here, by its list of
+    /// dependencies: it would be no part of the key, and stale models would follow. What lies in
+    /// folders of `others`, or has the name `ours`, is no source.
+    void check_used(const std::filesystem::path& dependencies,
+                    const std::vector<std::filesystem::path>& others,
+                    std::string_view ours = {}) const;
 
   private:
     void read_list(const std::filesystem::path& list, const std::filesystem::path& base);
@@ -28,6 +36,7 @@ class RtlSources {
     void add_included();
     void add_includes_of(const std::filesystem::path& file, std::set<std::filesystem::path>& next);
 
+    const std::filesystem::path filelist_;
     std::filesystem::path top_folder_;
     std::set<std::filesystem::path> files_, folders_;  // canonical
 };

@@ -116,6 +116,8 @@ class UnitBuilder {
 
         const GeneratedModel generated(model, kUnitPrefix);
         check(generated);
+        sources_.check_used(model / (std::string(kUnitPrefix) + "__ver.d"),
+                            {include.parent_path(), scratch.path()});
         const GeneratedCode code = generated_code(model);
         std::string text = unit(generated);
         for (const std::string& source : code.files) text += "#include \"" + source + "\"\n";

@@ -165,6 +165,18 @@ TEST_F(ChangedRequantise, SourcesThatDoNotBuildAreNamed) {
     EXPECT_THROW(cosim::ensure_unit({folder_ / "no_clock.f", "no_clock", {}}, options), UserError);
 }
 
+TEST_F(ChangedRequantise, AFileThatIsUsedButNotNamed) {
+    write_text(folder_ / "requantise.f", "tpu_requantise_pkg.sv\ntpu_requantise.sv\n");
+    try {
+        requantise_library(kShape, folder_);
+        FAIL() << "no mistake";
+    } catch (const UserError& error) {
+        EXPECT_NE(std::string(error.what()).find("tpu_requantise_lane.sv is used but not named"),
+                  std::string::npos)
+            << error.what();
+    }
+}
+
 TEST(RequantiseShape, OutOfRangeIsRefused) {
     for (const RequantiseShape& shape : {RequantiseShape{0, 1}, {257, 1}, {4, 0}, {4, 5}})
         EXPECT_THROW(cosim::check(shape), UserError);
