@@ -14,6 +14,7 @@ class OutputsTest : public CommandLineTest {
         const auto digits = source_dir() / "models/digits";
         std::filesystem::copy(digits / "digits_int8.tflite", folder_ / "m.tflite");
         std::filesystem::copy(digits / "inputs.bin", folder_ / "in.bin");
+        std::filesystem::copy(digits / "inputs.bin", folder_ / "in.vcd");
     }
     void expect_refused(const std::string& arguments, const std::vector<std::string>& texts) {
         const std::string model = read_text(folder_ / "m.tflite"),
@@ -23,7 +24,8 @@ class OutputsTest : public CommandLineTest {
         for (const auto& text : texts)
             EXPECT_NE(result.output.find(text), std::string::npos) << text << "\n" << result.output;
         EXPECT_TRUE(read_text(folder_ / "m.tflite") == model) << arguments;
-        EXPECT_TRUE(read_text(folder_ / "in.bin") == inputs) << arguments;
+        for (const char* file : {"in.bin", "in.vcd"})
+            EXPECT_TRUE(read_text(folder_ / file) == inputs) << arguments;
     }
     static std::string fmt(const std::string& command, const std::string& option,
                            const std::string& value) {
@@ -37,7 +39,7 @@ class OutputsTest : public CommandLineTest {
 TEST_F(OutputsTest, AreNeverInputs) {
     expect_refused("run m.tflite --json m.tflite", {"--json", "MODEL"});
     expect_refused("run m.tflite --input in.bin --output ./in.bin", {"--output", "--input"});
-    expect_refused("run m.tflite --input in.bin --backend rtl --wave in.bin",
+    expect_refused("run m.tflite --input in.vcd --backend rtl --wave in.vcd",
                    {"--wave", "--input"});
     expect_refused("compile m.tflite -o m.tflite", {"--output", "MODEL"});
     expect_refused("gemm 4 4 4 --json x --trace x", {"--trace", "--json"});
