@@ -109,6 +109,15 @@ TEST_F(ForeignRtlTest, AHintNamesTheMistake) {
     };
     const char* const beat = ".load_data_i (wgt_data_i[c*8 +: 8])";
     const char* const adds = "(sum_accumulate_i ? old_row[c*32 +: 32] : 32'd0)";
+    const char* const sum =
+        "    assign new_row[c*32 +: 32] = sum_data_i[c*32 +: 32]\n"
+        "                               + (sum_accumulate_i ? old_row[c*32 +: 32] : 32'd0);";
+    const char* const saturating_sum =
+        "    logic [31:0] a, s;\n"
+        "    assign a = sum_accumulate_i ? old_row[c*32 +: 32] : 32'd0;\n"
+        "    assign s = sum_data_i[c*32 +: 32] + a;\n"
+        "    assign new_row[c*32 +: 32] = (a[31] == sum_data_i[c*32+31] && s[31] != a[31])\n"
+        "                               ? {a[31], {31{!a[31]}}} : s;";
     for (const Mistake& mistake :
          {Mistake{"tree_mxu.sv", beat, ".load_data_i (wgt_data_i[(Cols-1-c)*8 +: 8])",
                   "with the columns mirrored"},
@@ -123,6 +132,7 @@ TEST_F(ForeignRtlTest, AHintNamesTheMistake) {
                   "taken too late"},
           Mistake{"tree_column.sv", "assign sum_o = node_q[1];",
                   "assign sum_o = {{16{node_q[1][15]}}, node_q[1][15:0]};", "cut to 16 bits"},
+          Mistake{"tree_accumulators.sv", sum, saturating_sum, "saturated"},
           Mistake{"tree_mxu.sv", beat,
                   ".load_data_i (wgt_data_i[c*8 +: 8] & (c == 2 ? 8'h7f : 8'hff))",
                   "column 2 of 4 alone is wrong"}}) {
