@@ -24,7 +24,12 @@ class Parts {
         const Uses& uses = uses_[v];
         const Value& value = graph_.values[v];
         ValuePlan& plan = plan_.values[v];
-        if (!uses.readers.empty()) plan.first_reader = uses.readers.front().first;
+        // An alias reads nothing.
+        const auto reads = [&](const auto& reader) {
+            return !graph_.kernels[reader.first].is_alias();
+        };
+        const auto first = std::ranges::find_if(uses.readers, reads);
+        if (first != uses.readers.end()) plan.first_reader = first->first;
         plan.rounds =
             plan_.groups * (uses.local ? segment_of(plan_.segments, uses.last).rounds : 1);
         bool has_what_it_reads = true;
