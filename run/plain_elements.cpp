@@ -94,6 +94,28 @@ PlainBytes plain_mean(const PlainBytes& image, const Tensor& in, const Tensor& o
     return result;
 }
 
+PlainBytes plain_transpose(const PlainBytes& from, const Shape& shape,
+                           const std::vector<int64_t>& perm, size_t bytes) {
+    std::vector<size_t> strides(shape.size(), bytes);  // of the input
+    for (size_t axis = shape.size(); axis-- > 1;)
+        strides[axis - 1] = strides[axis] * static_cast<size_t>(shape[axis]);
+    PlainBytes to;
+    to.reserve(from.size());
+    // A counter over the output's axes, the last one fastest.
+    const auto gather = [&](auto&& self, size_t axis, size_t at) -> void {
+        if (axis == perm.size()) {
+            for (size_t byte = 0; byte < bytes; ++byte) to.push_back(from[at + byte]);
+            return;
+        }
+        const auto of = static_cast<size_t>(perm[axis]);
+        for (int64_t i = 0; i < shape[of]; ++i)
+            self(self, axis + 1, at + static_cast<size_t>(i) * strides[of]);
+    };
+    const size_t whole = shape.empty() ? bytes : strides[0] * static_cast<size_t>(shape[0]);
+    for (size_t first = 0; first < from.size(); first += whole) gather(gather, 0, first);
+    return to;
+}
+
 PlainBytes plain_softmax(const PlainBytes& rows, const Tensor& in, float beta) {
     const auto cols = static_cast<size_t>(in.shape.back());
     const float step = -in.scale() * beta;

@@ -34,6 +34,9 @@ PlainBytes plain_pool(const PlainWindow& window, bool largest, const PlainBytes&
 /// The mean of each channel of each image.
 PlainBytes plain_mean(const PlainBytes& image, const compiler::Tensor& in,
                       const compiler::Tensor& out, const PlainRange& range);
+/// Tensors one after another, their elements, of `bytes` each, in the order of `perm`.
+PlainBytes plain_transpose(const PlainBytes& from, const compiler::Shape& shape,
+                           const std::vector<int64_t>& perm, size_t bytes);
 PlainBytes plain_softmax(const PlainBytes& rows, const compiler::Tensor& in, float beta);
 
 }  // namespace tandem::run

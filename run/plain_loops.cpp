@@ -87,9 +87,10 @@ class PlainRun {
     }
 
     [[noreturn]] void refuse(const Node& node) const {
-        throw UserError(
-            place_of(graph_, node), describe(node), "values of its type",
-            "no plain loops for " + std::string(element_type_name(graph_.input(node, 0).type)));
+        throw UserError(place_of(graph_, node), describe(node),
+                        "an operator, of a type, that plain loops have",
+                        std::string(operator_name(node.op)) + " of " +
+                            std::string(element_type_name(graph_.input(node, 0).type)));
     }
 
     PlainBytes seeded(TensorId id) const {
@@ -113,11 +114,20 @@ class PlainRun {
                 return value();
             case Operator::kPool:
                 return first_elements(value());
+            case Operator::kTranspose:
+                return transposed();
             case Operator::kEdge:
                 return seeded(node_->outputs[0]);
             default:
                 return is_float() ? plain_bytes(float_values(), out().type) : int8_values();
         }
+    }
+
+    PlainBytes transposed() const {
+        const PlainBytes moved = plain_transpose(
+            value(), in().shape, integers_attribute(*node_, "perm"), element_type_bytes(in().type));
+        return in().type == out().type ? moved
+                                       : plain_bytes(plain_floats(moved, in().type), out().type);
     }
 
     PlainBytes int8_values() {

@@ -106,9 +106,11 @@ uint32_t VectorEmitter::address_of(const VectorStep& step, const VectorRef& ref,
     const int64_t first = line_offset(work_, ref.view, lines.begin);
     const int64_t of_chunk = first - line_offset(work_, ref.view, chunk().lines.begin);
     int64_t address = static_cast<int64_t>(ref.offset);
+    const bool gathered = step.gather_rows != 0 && &ref == &step.in[0];
     switch (ref.place) {
         case VectorPlace::kInput:
             address += operand_address(ref.index);
+            if (gathered) break;
             // Through taps the chunk's rows are an image from its first byte on.
             if (!step.taps || step.own_taps || &ref != &step.in[0])
                 address += first - static_cast<int64_t>(operand(ref.index).begin);
@@ -117,7 +119,7 @@ uint32_t VectorEmitter::address_of(const VectorStep& step, const VectorRef& ref,
             address += result_address() + of_chunk;
             break;
         case VectorPlace::kParams:
-            address += core_.plan().kernels[index_].params_address + first;
+            address += core_.plan().kernels[index_].params_address + (gathered ? 0 : first);
             break;
         case VectorPlace::kScratch:
             address +=
@@ -152,8 +154,9 @@ VectorEmitter::State VectorEmitter::state_for(const VectorStep& step, const Rang
     }
     if (step.own_taps) state.taps = *step.own_taps;
     state.view(VectorOperand::kOut) = step.out.view;
-    const bool lookup = step.kind == VectorStep::Kind::kLookup;
-    for (size_t i = 0; i < (lookup ? 1 : step.in.size()); ++i) state.views[1 + i] = step.in[i].view;
+    // Tables and indices have no view.
+    const bool one = step.kind == VectorStep::Kind::kLookup || step.kind == VectorStep::Kind::kMove;
+    for (size_t i = 0; i < (one ? 1 : step.in.size()); ++i) state.views[1 + i] = step.in[i].view;
     if (step.kind == VectorStep::Kind::kMap || step.kind == VectorStep::Kind::kReduce)
         set_chain(state, step.chain);
     return state;
@@ -201,6 +204,9 @@ isa::Words VectorEmitter::words_of(const VectorStep& step, const Range& lines) c
             op.a_addr = address_of(step, step.in[0], lines);
             op.out_addr = address_of(step, step.out, lines);
             op.taps = step.taps ? 1 : 0;
+            op.gather = step.gather_rows != 0 ? 1 : 0;
+            op.rows = fit<uint32_t>(step.gather_rows, "rows to gather from");
+            if (op.gather != 0) op.index_addr = address_of(step, step.in[1], lines);
             return op.encode();
         }
     }

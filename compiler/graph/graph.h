@@ -89,9 +89,15 @@ struct Tensor {
 ///   POOL            one pass over its input's elements; the first ones, unchanged, are the output;
 ///   EDGE            between layers whose sizes do not match: the output is another tensor, with
 ///                   values of its own; costs nothing.
-/// CAST is between FLOAT32 and BFLOAT16, in both directions. BATCH_MATMUL has two activations.
-/// Weights: CONV_2D OHWI (fewer channels than the image: grouped), DEPTHWISE_CONV_2D 1HWC with
-/// C = image channels * depth_multiplier, FULLY_CONNECTED OI (the input is rows of I elements).
+/// TRANSPOSE has the order of its axes as attribute `perm`; where the first one stays the first,
+/// the host's batch multiplies it. CAST is between FLOAT32 and BFLOAT16, in both directions.
+/// ELEMENTWISE has a formula (formula.h) of its inputs, which are broadcast to one shape: axes
+/// stand from the last one on, an extent of 1 serves for all. REDUCE runs over the axes that it
+/// names. SLICE takes `size` elements from `begin` on, `step` apart, along each axis. GATHER takes,
+/// for each number of its first input, a row of its second, along axis 0. BATCH_MATMUL has two
+/// activations. Weights: CONV_2D OHWI (fewer channels than the image: grouped), DEPTHWISE_CONV_2D
+/// 1HWC with C = image channels * depth_multiplier, FULLY_CONNECTED OI (the input is rows of I
+/// elements).
 enum class Operator : uint8_t {
     kConv2d,
     kDepthwiseConv2d,
@@ -109,6 +115,14 @@ enum class Operator : uint8_t {
     kCast,
     kBatchMatmul,
     kHardSwish,
+    kTranspose,
+    kElementwise,
+    kReduce,
+    kSlice,
+    kConcatenation,
+    kPad,
+    kBroadcastTo,
+    kGather,
 };
 
 /// The alternatives stand in the order of AttributeKind.

@@ -33,7 +33,7 @@ class Narrowing {
         std::vector<Node> nodes = std::exchange(graph_.nodes, {});
         // Types change on the way: what a node is in the file is asked before.
         for (const Node& node : nodes) {
-            wide_.push_back(node.op != Operator::kCast && is_wide(node.inputs.front()));
+            wide_.push_back(node.op != Operator::kCast && has_floats(node));
             for (const TensorId id : node.inputs) ++readers_[id];
         }
         for (const TensorId id : graph_.inputs) cast_input(id, nodes);
@@ -49,6 +49,10 @@ class Narrowing {
 
   private:
     bool is_wide(TensorId id) const { return graph_.tensors[id].type == ElementType::kFloat32; }
+    bool has_floats(const Node& node) const {
+        const auto wide = [&](TensorId id) { return is_wide(id); };
+        return std::ranges::any_of(node.inputs, wide) || std::ranges::any_of(node.outputs, wide);
+    }
     bool is_graph_output(TensorId id) const {
         return std::ranges::find(graph_.outputs, id) != graph_.outputs.end();
     }
@@ -78,6 +82,7 @@ class Narrowing {
     }
 
     void cast_input(TensorId id, const std::vector<Node>& nodes) {
+        if (!is_wide(id)) return;
         for (size_t i = 0; i < nodes.size(); ++i) {
             const Node& reader = nodes[i];
             if (!wide_[i] || std::ranges::find(reader.inputs, id) == reader.inputs.end()) continue;
@@ -89,11 +94,20 @@ class Narrowing {
 
     void narrow_node(Node& node) {
         const bool has_bias = operator_info(node.op).lowering == LoweringKind::kMatmul;
+        const auto stays = [&](size_t i) {
+            const bool constant = graph_.tensors[node.inputs[i]].is_constant;
+            return !is_wide(node.inputs[i]) || (has_bias && i == 2) ||
+                   (node.op == Operator::kElementwise && constant);
+        };
         for (size_t i = 0; i < node.inputs.size(); ++i)
-            if (is_wide(node.inputs[i]) && !(has_bias && i == 2))
-                node.inputs[i] = narrow_tensor(node.inputs[i]);
+            if (!stays(i)) node.inputs[i] = narrow_tensor(node.inputs[i]);
         const TensorId out = node.outputs.front();
-        const bool may_be_wide = operator_info(node.op).output_type != OutputType::kSame;
+        if (!is_wide(out)) {
+            graph_.nodes.push_back(node);
+            return;
+        }
+        const OutputType type = operator_info(node.op).output_type;
+        const bool may_be_wide = type != OutputType::kSame && type != OutputType::kLast;
         const bool is_output = is_graph_output(out);
         const bool needs_cast = is_output && (!may_be_wide || readers_.contains(out));
         if (!is_output) graph_.tensors[out].type = ElementType::kBf16;

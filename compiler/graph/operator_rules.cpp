@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/graph/operator_rules.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace tandem::compiler::rules {
 
@@ -193,6 +195,21 @@ Shape softmax_shape(const NodeRules& node) {
 }
 
 Shape unchanged_shape(const NodeRules& node) { return node.in().shape; }
+
+Shape transpose_shape(const NodeRules& node) {
+    const Shape& in = node.in().shape;
+    const Shape& perm = integers_attribute(node.node(), "perm");
+    Shape axes = perm;
+    std::ranges::sort(axes);
+    Shape all(in.size());
+    std::iota(all.begin(), all.end(), 0);
+    if (axes != all)
+        node.fail("perm", "every axis of " + shape_text(in) + " once",
+                  perm.empty() ? "none" : shape_text(perm));
+    Shape out;
+    for (const int64_t axis : perm) out.push_back(in[static_cast<size_t>(axis)]);
+    return out;
+}
 
 void softmax_types(const NodeRules& node) {
     const float beta = real_attribute(node.node(), "beta");

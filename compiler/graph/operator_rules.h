@@ -19,6 +19,15 @@ Shape softmax_shape(const NodeRules& node);
 Shape reshape_shape(const NodeRules& node);
 Shape edge_shape(const NodeRules& node);
 Shape unchanged_shape(const NodeRules& node);
+Shape transpose_shape(const NodeRules& node);
+// array_rules.cpp
+Shape elementwise_shape(const NodeRules& node);
+Shape reduce_shape(const NodeRules& node);
+Shape slice_shape(const NodeRules& node);
+Shape concatenation_shape(const NodeRules& node);
+Shape pad_shape(const NodeRules& node);
+Shape broadcast_shape(const NodeRules& node);
+Shape gather_shape(const NodeRules& node);
 
 void convolution_types(const NodeRules& node);
 void depthwise_types(const NodeRules& node);
@@ -27,6 +36,11 @@ void grouped_matmul_types(const NodeRules& node);
 void batch_matmul_types(const NodeRules& node);
 void add_types(const NodeRules& node);
 void softmax_types(const NodeRules& node);
+void elementwise_types(const NodeRules& node);
+void reduce_types(const NodeRules& node);
+void gather_types(const NodeRules& node);
+/// All inputs are activations of one type.
+void same_types(const NodeRules& node);
 /// The output's scale and zero point are the input's.
 void unscaled_types(const NodeRules& node);
 /// None but that of the activations.

@@ -30,6 +30,18 @@ AttributeSpec filter() { return {"filter", Integers{1, 1}, 1, kMostSize, {}}; }
 AttributeSpec depth_multiplier() { return {"depth_multiplier", int64_t{1}, 1, kMostSize, {}}; }
 AttributeSpec keep_dims() { return {"keep_dims", int64_t{0}, 0, 1, {}}; }
 AttributeSpec adj(std::string_view name) { return {name, int64_t{0}, 0, 1, {}}; }
+/// As many numbers as the input has dimensions.
+AttributeSpec perm() { return {"perm", Integers{}, 0, 7, {}}; }
+AttributeSpec formula() { return {"formula", std::string("a"), 0, 0, {}}; }
+AttributeSpec function() {
+    return {"function", std::string("SUM"), 0, 0, {"SUM", "MAX", "MIN", "ARG_MAX"}};
+}
+AttributeSpec axes() { return {"axes", Integers{}, 0, 7, {}}; }
+AttributeSpec axis() { return {"axis", int64_t{0}, 0, 7, {}}; }
+AttributeSpec integers(std::string_view name, int64_t least = 0) {
+    return {name, Integers{}, least, kMostSize, {}};
+}
+AttributeSpec fill() { return {"fill", 0.0f, 0, 0, {}}; }
 AttributeSpec beta() { return {"beta", 1.0f, 0, 0, {}}; }
 
 // clang-format off
@@ -81,7 +93,7 @@ const std::vector<OperatorInfo>& table() {
          rules::softmax_shape, rules::softmax_types, rules::vector_counts},
         {Operator::kReshape, "RESHAPE", LoweringKind::kAlias, 1, 1,
          {},
-         {kInt8, kBf16, kFloat32}, {kInt16}, OutputType::kSame,
+         {kInt8, kInt32, kBf16, kFloat32}, {kInt16}, OutputType::kSame,
          rules::reshape_shape, rules::free_types, rules::alias_counts},
         {Operator::kEdge, "EDGE", LoweringKind::kEdge, 1, 1,
          {},
@@ -99,6 +111,38 @@ const std::vector<OperatorInfo>& table() {
          {},
          {kInt8, kBf16, kFloat32}, {}, OutputType::kSameOrWide,
          rules::unchanged_shape, rules::free_types, rules::vector_counts},
+        {Operator::kTranspose, "TRANSPOSE", LoweringKind::kVector, 1, 1,
+         {perm()},
+         {kInt8, kInt32, kBf16, kFloat32}, {kInt16}, OutputType::kSameOrWide,
+         rules::transpose_shape, rules::unscaled_types, rules::vector_counts},
+        {Operator::kElementwise, "ELEMENTWISE", LoweringKind::kVector, 1, 3,
+         {formula()},
+         {kInt32, kBf16, kFloat32}, {}, OutputType::kByRule,
+         rules::elementwise_shape, rules::elementwise_types, rules::vector_counts},
+        {Operator::kReduce, "REDUCE", LoweringKind::kVector, 1, 1,
+         {function(), axes(), keep_dims()},
+         {kInt32, kBf16, kFloat32}, {}, OutputType::kByRule,
+         rules::reduce_shape, rules::reduce_types, rules::vector_counts},
+        {Operator::kSlice, "SLICE", LoweringKind::kVector, 1, 1,
+         {integers("begin"), integers("size", 1), integers("step", -kMostSize)},
+         {kInt8, kInt32, kBf16, kFloat32}, {}, OutputType::kSameOrWide,
+         rules::slice_shape, rules::unscaled_types, rules::vector_counts},
+        {Operator::kConcatenation, "CONCATENATION", LoweringKind::kVector, 1, 64,
+         {axis()},
+         {kInt32, kBf16, kFloat32}, {}, OutputType::kSameOrWide,
+         rules::concatenation_shape, rules::same_types, rules::vector_counts},
+        {Operator::kPad, "PAD", LoweringKind::kVector, 1, 1,
+         {integers("before"), integers("behind"), fill()},
+         {kInt32, kBf16, kFloat32}, {}, OutputType::kSameOrWide,
+         rules::pad_shape, rules::free_types, rules::vector_counts},
+        {Operator::kBroadcastTo, "BROADCAST_TO", LoweringKind::kVector, 1, 1,
+         {},
+         {kInt32, kBf16, kFloat32}, {}, OutputType::kSameOrWide,
+         rules::broadcast_shape, rules::free_types, rules::vector_counts},
+        {Operator::kGather, "GATHER", LoweringKind::kVector, 2, 2,
+         {},
+         {kInt32, kBf16, kFloat32}, {}, OutputType::kLast,
+         rules::gather_shape, rules::gather_types, rules::vector_counts},
     };
     return all;
 }

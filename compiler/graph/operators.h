@@ -19,11 +19,12 @@ enum class AttributeKind : uint8_t { kInteger, kIntegers, kReal, kChoice };
 
 struct AttributeSpec {
     std::string_view name;
-    AttributeValue default_value;  ///< says the kind, and how many integers there are
+    AttributeValue default_value;  ///< says the kind, and how many integers there are (none: any)
     int64_t least = 0, most = 0;   ///< of integers
-    std::vector<std::string_view> choices;
+    std::vector<std::string_view> choices;  ///< of a word; none: any text
 
     AttributeKind kind() const { return static_cast<AttributeKind>(default_value.index()); }
+    bool is_text() const { return kind() == AttributeKind::kChoice && choices.empty(); }
 };
 
 /// Which kind of kernel an operator becomes. The lowering has one function for each.
@@ -40,6 +41,8 @@ enum class OutputType : uint8_t {
     kSame,        ///< the same type
     kSameOrWide,  ///< or FLOAT32 of BFLOAT16: what the output would have been rounded from
     kFloat,       ///< FLOAT32 or BFLOAT16, whatever the input is
+    kLast,        ///< the type of the last input
+    kByRule,      ///< what `types` says
 };
 
 /// Sizes of one run of a node. A product is (m x k) x (k x n), `groups` of them, the batch in m;

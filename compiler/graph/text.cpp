@@ -100,6 +100,11 @@ void add_tensor(TensorId id, const Tensor& tensor, DumpBytes bytes, std::string&
     if (bytes == DumpBytes::kAll && tensor.has_data()) add_bytes(tensor.bytes(), text);
 }
 
+std::string attribute_text(const AttributeSpec& spec, const AttributeValue& value) {
+    const std::string text = value_text(value);
+    return spec.is_text() ? in_quotes(text) : text;
+}
+
 void add_node(const Node& node, std::string& text) {
     const OperatorInfo& info = operator_info(node.op);
     text += "node " + std::to_string(node.index) + ' ' + std::string(info.name) + ' ' +
@@ -108,7 +113,7 @@ void add_node(const Node& node, std::string& text) {
     for (const AttributeSpec& spec : info.attributes) {
         const AttributeValue& value = attribute(node, spec.name);
         if (value != spec.default_value)
-            text += ' ' + std::string(spec.name) + '=' + value_text(value);
+            text += ' ' + std::string(spec.name) + '=' + attribute_text(spec, value);
     }
     if (node.repeat != 1) text += " repeat=" + std::to_string(node.repeat);
     if (!node.where.empty()) text += " where=" + in_quotes(node.where);

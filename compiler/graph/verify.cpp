@@ -61,14 +61,15 @@ void check_value(const NodeRules& rules, const AttributeSpec& spec, const Attrib
         check_integer(rules, spec, *integer);
     if (const auto* const integers = std::get_if<std::vector<int64_t>>(&value)) {
         const size_t count = std::get<std::vector<int64_t>>(spec.default_value).size();
-        if (integers->size() != count)
+        if (count != 0 && integers->size() != count)
             rules.fail(name, std::to_string(count) + " numbers", integers_text(*integers));
         for (const int64_t one : *integers) check_integer(rules, spec, one);
     }
     if (const auto* const real = std::get_if<float>(&value))
         if (!std::isfinite(*real)) rules.fail(name, "a finite number", std::to_string(*real));
     if (const auto* const choice = std::get_if<std::string>(&value))
-        if (std::ranges::find(spec.choices, *choice) == spec.choices.end()) {
+        if (!spec.choices.empty() &&
+            std::ranges::find(spec.choices, *choice) == spec.choices.end()) {
             std::string known;
             for (const std::string_view one : spec.choices)
                 known += (known.empty() ? "" : ", ") + std::string(one);
@@ -93,9 +94,11 @@ void check_output_type(const NodeRules& rules, OutputType allowed) {
     const auto is_float = [](ElementType type) {
         return type == ElementType::kBf16 || type == ElementType::kFloat32;
     };
-    if (allowed == OutputType::kFloat && is_float(out)) return;
+    if (allowed == OutputType::kByRule || (allowed == OutputType::kFloat && is_float(out))) return;
     if (allowed == OutputType::kSameOrWide && in == ElementType::kBf16 && is_float(out)) return;
-    rules.need_type(rules.out(), in, "output");
+    const bool last = allowed == OutputType::kLast;
+    rules.need_type(rules.out(), last ? rules.in(rules.node().inputs.size() - 1).type : in,
+                    "output");
 }
 
 void check_counts(const NodeRules& rules) {
@@ -163,13 +166,14 @@ void check_order(const Graph& graph) {
 /// One that no node reads has no other check.
 void check_input(const Graph& graph, const Tensor& tensor) {
     using enum ElementType;
-    const bool has_type = tensor.type == kInt8 || tensor.type == kInt16 || tensor.type == kBf16 ||
-                          tensor.type == kFloat32;
+    const bool has_type = tensor.type == kInt8 || tensor.type == kInt16 || tensor.type == kInt32 ||
+                          tensor.type == kBf16 || tensor.type == kFloat32;
     const size_t scales = tensor.type == ElementType::kInt8 ? 1 : 0;
     if (!has_type || tensor.is_constant || tensor.quantization.scales.size() != scales)
-        throw UserError(graph.file, "graph input '" + tensor.name + "'",
-                        "an INT8 tensor with one scale, or INT16, BFLOAT16 or FLOAT32 without",
-                        std::string(element_type_name(tensor.type)));
+        throw UserError(
+            graph.file, "graph input '" + tensor.name + "'",
+            "an INT8 tensor with one scale, or INT16, INT32, BFLOAT16 or FLOAT32 without",
+            std::string(element_type_name(tensor.type)));
 }
 
 /// Everything else looks tensors up.

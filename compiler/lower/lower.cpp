@@ -127,8 +127,10 @@ class Lowering {
                             std::string(element_type_name(in().type)));
     }
 
+    /// Those that are computed: constants stand among the parameters.
     void take_inputs(size_t count) {
         for (size_t i = 0; i < count; ++i) {
+            if (in(i).is_constant) continue;
             current_.inputs.push_back(value_for(node_->inputs[i]));
             if (!result_.values[current_.inputs.back()].is_input) result_.chained = true;
         }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/lower/vector_lowerings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <stdexcept>
 
 #include "base/error.h"
+#include "compiler/lower/array_lowerings.h"
 #include "compiler/lower/float_lowerings.h"
 #include "compiler/lower/vector_steps.h"
 
@@ -218,6 +221,14 @@ constexpr VectorLowering kLowerings[] = {
     {Operator::kSoftmax, lower_softmax, lower_float_softmax},
     {Operator::kCast, nullptr, lower_float_cast},
     {Operator::kHardSwish, lower_hard_swish, lower_float_hard_swish},
+    {Operator::kTranspose, lower_arranged, nullptr},
+    {Operator::kElementwise, lower_elementwise, nullptr},
+    {Operator::kReduce, lower_reduce, nullptr},
+    {Operator::kSlice, lower_arranged, nullptr},
+    {Operator::kConcatenation, lower_concatenation, nullptr},
+    {Operator::kPad, lower_pad, nullptr},
+    {Operator::kBroadcastTo, lower_arranged, nullptr},
+    {Operator::kGather, lower_gather, nullptr},
 };
 
 }  // namespace

@@ -44,10 +44,12 @@ struct VectorStep {
     std::vector<VectorRef> in;  ///< a, b, c; of lookup: a, the table
     Chain chain;                ///< of map and reduce
     Reduction reduction = Reduction::kSum;
-    std::vector<uint8_t> reduced_axes;          ///< of reduce; not axis 0
-    bool taps = false;                          ///< a is input 0, read through the work's window
-    std::optional<arch::Taps> own_taps;         ///< with taps: through these instead
-    uint32_t fill = 0;                          ///< with taps: what map and move read outside
+    std::vector<uint8_t> reduced_axes;   ///< of reduce; not axis 0
+    bool taps = false;                   ///< a is input 0, read through the work's window
+    std::optional<arch::Taps> own_taps;  ///< with taps: through these instead
+    uint32_t fill = 0;                   ///< with taps: what map and move read outside
+    /// Of move: rows of a from which in[1], an int32 per line, chooses; 0: lines go one by one.
+    uint64_t gather_rows = 0;
     int32_t clamp_min = -128, clamp_max = 127;  ///< of an int8 result
 };
 

@@ -53,6 +53,21 @@ std::string softmax(const std::string& shape, const std::string& beta) {
                     "SOFTMAX \"n\" beta=" + beta, 1);
 }
 
+/// Scale and zero point of the output are the input's.
+std::string transpose(const std::vector<int>& shape, const std::vector<int>& perm) {
+    const auto tensor = [](int id, const std::string& dims) {
+        return "tensor %" + std::to_string(id) + " \"t" + std::to_string(id) + "\" INT8 " + dims +
+               " scales=0.05 zero_points=-3\n";
+    };
+    std::string in, out, order;
+    for (size_t i = 0; i < shape.size(); ++i) {
+        in += (i == 0 ? "" : "x") + std::to_string(shape[i]);
+        out += (i == 0 ? "" : "x") + std::to_string(shape[static_cast<size_t>(perm[i])]);
+        order += (i == 0 ? "" : ",") + std::to_string(perm[i]);
+    }
+    return one_node(tensor(0, in) + tensor(1, out), "TRANSPOSE \"n\" perm=" + order, 1);
+}
+
 std::string hard_swish(const std::string& scale_in, int zero_in, const std::string& scale_out) {
     return one_node(image(0, "1x7x5x37", scale_in, zero_in) + image(1, "1x7x5x37", scale_out, -100),
                     "HARD_SWISH \"n\"", 1);
@@ -77,6 +92,11 @@ const std::vector<VectorCase> kCases = {
     {"MeanOfLongColumn", mean("1x700x1x3", "1x1x1x3")},
     {"Softmax", softmax("1x1x3x40", "1")},
     {"SoftmaxFlat", softmax("1x29x1x2", "0.3")},
+    {"TransposeToNchw", transpose({1, 7, 5, 37}, {0, 3, 1, 2})},
+    {"TransposeToNhwc", transpose({2, 37, 7, 5}, {0, 2, 3, 1})},
+    {"TransposeRows", transpose({1, 23, 41}, {0, 2, 1})},
+    {"TransposeBackwards", transpose({2, 3, 4, 5, 6}, {0, 4, 3, 2, 1})},
+    {"TransposeBehindTwo", transpose({3, 7, 4, 5, 6}, {0, 1, 4, 2, 3})},
     {"HardSwish", hard_swish("0.0471", -4, "0.0261")},
     {"HardSwishFine", hard_swish("0.004", 11, "0.0011")},
     {"HardSwishCoarse", hard_swish("0.93", -128, "0.47")},
@@ -84,7 +104,7 @@ const std::vector<VectorCase> kCases = {
 
 /// The same on floats; the output in bf16, or wide.
 VectorCase in_floats(const VectorCase& int8, bool wide) {
-    static const std::regex activation("INT8 (\\S+ layout=NHWC) scales=\\S+ zero_points=\\S+");
+    static const std::regex activation("INT8 (\\S+(?: layout=NHWC)?) scales=\\S+ zero_points=\\S+");
     std::string text = std::regex_replace(int8.text, activation, "BFLOAT16 $1");
     if (wide) text.replace(text.rfind("BFLOAT16"), 8, "FLOAT32");
     return {int8.name + (wide ? "Wide" : "Bf16"), text};

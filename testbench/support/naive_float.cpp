@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "testbench/support/naive_float.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -131,6 +132,16 @@ Fp32s naive_softmax_float(const Fp32s& input, int cols, float beta) {
         for (const uint32_t power : powers) result.push_back(bits(number(power) / number(total)));
     }
     return result;
+}
+
+Fp32s naive_hard_swish_float(Fp32s values) {
+    for (uint32_t& each : values) {
+        const double x = value(each);
+        const double above = value(bits(x + 3));
+        const double gate = std::isnan(x) ? x : std::min(std::max(above, 0.0), 6.0);
+        each = bits(double{value(bits(x * gate))} / 6);
+    }
+    return values;
 }
 
 }  // namespace tandem::testbench

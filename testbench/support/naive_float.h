@@ -37,5 +37,7 @@ Fp32s naive_add_float(const Fp32s& a, const Fp32s& b);
 Fp32s naive_max_pool_float(const NaiveWindow& window, const Fp32s& input);
 Fp32s naive_average_pool_float(const NaiveWindow& window, const Fp32s& input);
 Fp32s naive_softmax_float(const Fp32s& input, int cols, float beta);
+/// Every operation in double, rounded to fp32.
+Fp32s naive_hard_swish_float(Fp32s values);
 
 }  // namespace tandem::testbench

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "compiler/graph/operators.h"
-#include "testbench/support/naive_bf16.h"
 #include "testbench/support/naive_float.h"
 #include "testbench/support/naive_ops.h"
 #include "testbench/support/naive_pairs.h"
@@ -51,18 +50,6 @@ NaiveWindow window_of(const Tensor& in, const Tensor& out, const Node& node, int
     w.dilation_h = pair("dilation", 0, 1), w.dilation_w = pair("dilation", 1, 1);
     w.pad_top = pair("padding", 0, 0), w.pad_left = pair("padding", 1, 0);
     return w;
-}
-
-/// Every operation in double, rounded to fp32.
-Fp32s hard_swish(Fp32s values) {
-    namespace fp32 = testbench::naive_bf16;
-    for (uint32_t& each : values) {
-        const double x = fp32::value(each);
-        const double above = fp32::value(fp32::bits(x + 3));
-        const double gate = std::isnan(x) ? x : std::min(std::max(above, 0.0), 6.0);
-        each = fp32::bits(double{fp32::value(fp32::bits(x * gate))} / 6);
-    }
-    return values;
 }
 
 int8_t hard_swish(int8_t value, const Tensor& in, const Tensor& out, NaiveRounding rounding) {
@@ -132,6 +119,8 @@ class Runner {
             case Operator::kReshape:
                 return in().type == ElementType::kFloat32 ? naive_narrow(operand(), false)
                                                           : value();
+            case Operator::kTranspose:
+                return transposed();
             case Operator::kEdge:
                 return edges_.at(node_->outputs[0]);
             default:
@@ -141,6 +130,12 @@ class Runner {
             return naive_narrow(naive_activated(float_values(), activation(*node_)),
                                 out().type == ElementType::kBf16);
         return int8_values();
+    }
+
+    Int8s transposed() const {
+        const Int8s moved = naive_transpose(value(), in().shape, integers_attribute(*node_, "perm"),
+                                            element_type_bytes(in().type));
+        return out().type == in().type ? moved : naive_narrow(naive_widen(moved, true), false);
     }
 
     Int8s int8_values() const {
@@ -217,7 +212,7 @@ class Runner {
                 return naive_softmax_float(operand(), number(in().shape.back()),
                                            real_attribute(*node_, "beta"));
             case Operator::kHardSwish:
-                return hard_swish(operand());
+                return naive_hard_swish_float(operand());
             case Operator::kCast:
                 return naive_widen(value(), in().type == ElementType::kBf16);
             default:

@@ -195,4 +195,24 @@ Int8s naive_softmax(const Int8s& input, int cols, float scale, float beta) {
     return result;
 }
 
+Int8s naive_transpose(const Int8s& source, const compiler::Shape& shape,
+                      const std::vector<int64_t>& perm, size_t bytes) {
+    const auto extent = [&](size_t axis) { return static_cast<size_t>(shape[axis]); };
+    size_t elements = 1;
+    for (size_t axis = 0; axis < shape.size(); ++axis) elements *= extent(axis);
+    Int8s result;
+    for (size_t i = 0; i < source.size() / bytes; ++i) {
+        size_t rest = i % elements, at = i / elements;
+        std::vector<size_t> place(shape.size());  // in the input
+        for (size_t axis = perm.size(); axis-- > 0;) {
+            const auto of = static_cast<size_t>(perm[axis]);
+            place[of] = rest % extent(of);
+            rest /= extent(of);
+        }
+        for (size_t axis = 0; axis < shape.size(); ++axis) at = at * extent(axis) + place[axis];
+        for (size_t byte = 0; byte < bytes; ++byte) result.push_back(source[at * bytes + byte]);
+    }
+    return result;
+}
+
 }  // namespace tandem::testbench

@@ -93,6 +93,11 @@ using NaiveEdges = std::map<compiler::TensorId, Int8s>;
 /// Outputs of every node for one sample, in node order; `inputs` as Graph::inputs. Raw bytes: bf16
 /// as two of them, the lower one first. Operators other than CAST read FLOAT32 as bf16 has it: so a
 /// network in FLOAT32 has a chip's values without being narrowed.
+/// Element by element, of so many bytes: where each of the output comes from. Tensors may stand one
+/// after another.
+Int8s naive_transpose(const Int8s& source, const compiler::Shape& shape,
+                      const std::vector<int64_t>& perm, size_t bytes);
+
 std::vector<Int8s> naive_run(const compiler::Graph& graph, const std::vector<Int8s>& inputs,
                              NaiveRounding rounding, const NaiveArray& array = {},
                              const NaiveEdges& edges = {});

@@ -50,6 +50,13 @@ class OptionsReader {
         node_.attributes["adj_y"] = int64_t{options.adj_y()};
     }
 
+    void transpose() {
+        std::string found;
+        const std::vector<int32_t> order = axes(found);
+        node_.attributes["perm"] = std::vector<int64_t>(order.begin(), order.end());
+        node_.inputs.resize(1);
+    }
+
     void pool() {
         const auto& options = require(source_.builtin_options_as_Pool2DOptions(), "Pool2DOptions");
         node_.attributes["filter"] =
@@ -160,7 +167,9 @@ class OptionsReader {
         w.pad_left = v / 2, w.pad_right = v - v / 2;
     }
 
-    void check_axes() const {
+    /// The second input, constant; negative ones count from the last dimension. `found`: as they
+    /// stand in the file.
+    std::vector<int32_t> axes(std::string& found) const {
         need_inputs(2);
         const Tensor& axes = graph_.input(node_, 1);
         if (!axes.is_constant || axes.type != ElementType::kInt32)
@@ -170,11 +179,17 @@ class OptionsReader {
         const auto rank = static_cast<int32_t>(graph_.input(node_, 0).shape.size());
         std::vector<int32_t> values(axes.elements());
         std::memcpy(values.data(), axes.bytes().data(), values.size() * sizeof(int32_t));
-        std::string found;
         for (int32_t& axis : values) {
             found += (found.empty() ? "" : ", ") + std::to_string(axis);
             if (axis < 0 && axis >= -rank) axis += rank;
         }
+        return values;
+    }
+
+    void check_axes() const {
+        std::string found;
+        std::vector<int32_t> values = axes(found);
+        const size_t rank = graph_.input(node_, 0).shape.size();
         std::ranges::sort(values);
         if (rank != 4 || values != std::vector<int32_t>{1, 2})
             fail("axes", "height and width (1, 2) of an NHWC tensor",
@@ -202,6 +217,7 @@ constexpr Supported kSupported[] = {
     {17, Operator::kMaxPool2d, &OptionsReader::pool},
     {22, Operator::kReshape, &OptionsReader::reshape},
     {25, Operator::kSoftmax, &OptionsReader::softmax},
+    {39, Operator::kTranspose, &OptionsReader::transpose},
     {40, Operator::kMean, &OptionsReader::mean},
     {117, Operator::kHardSwish, &OptionsReader::nothing},
     {126, Operator::kBatchMatmul, &OptionsReader::batch_matmul},
