@@ -24,7 +24,7 @@
 namespace tandem::container {
 
 inline constexpr uint32_t kMagic = 0x50555054;  ///< "TPUP"
-inline constexpr uint32_t kVersion = 4;
+inline constexpr uint32_t kVersion = 5;
 
 inline constexpr uint32_t kMagicOffset = 0;
 inline constexpr uint32_t kVersionOffset = 4;

@@ -22,7 +22,7 @@ NLOHMANN_JSON_SERIALIZE_ENUM(ProgramNode::Place, {{ProgramNode::Place::kBuffer, 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NodePart, core, last_instruction, offset, bytes)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramNode, index, op, name, macs, place, output_address,
                                    output_bytes, parts)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramTensor, name, shape, scale, zero_point, bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ProgramTensor, name, type, shape, scale, zero_point, bytes)
 
 namespace {
 

@@ -48,7 +48,8 @@ struct ProgramTensor {
     std::vector<uint32_t> shape;
     float scale = 0;
     int32_t zero_point = 0;
-    uint32_t bytes = 0;  ///< of the whole batch
+    uint32_t bytes = 0;         ///< of the whole batch
+    std::string type = "INT8";  ///< of elements: INT8, INT32, BFLOAT16, FLOAT32
 };
 
 /// 1 for int8, 2 for bf16, 4 for fp32.

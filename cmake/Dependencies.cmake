@@ -7,6 +7,9 @@ find_package(ZLIB REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(fmt REQUIRED)
+# Protobuf before ONNX, whose targets link it.
+find_package(Protobuf REQUIRED)
+find_package(ONNX REQUIRED CONFIG)
 find_package(CLI11 REQUIRED)
 pkg_check_modules(SYSTEMC REQUIRED IMPORTED_TARGET GLOBAL systemc)
 

@@ -133,6 +133,7 @@ std::vector<arch::ProgramTensor> describe_tensors(const Graph& graph, uint32_t b
         const Tensor& source = graph.tensors[id];
         arch::ProgramTensor tensor;
         tensor.name = source.name;
+        tensor.type = element_type_name(source.type);
         tensor.shape.assign(source.shape.begin(), source.shape.end());
         if (!source.quantization.scales.empty()) {
             tensor.scale = source.scale();

@@ -18,6 +18,8 @@ struct ModelOptions {
     uint32_t batch = 1;
     std::string rounding = "single";
     compiler::PlanMode plan = compiler::PlanMode::kSearch;
+    std::string precision = "bf16";    ///< bf16, fp32, fp32x3: of FLOAT32 networks
+    std::vector<std::string> given{};  ///< as compiler::ImportOptions has them
 };
 
 numerics::Rounding rounding_of(const ModelOptions& options);
@@ -39,7 +41,8 @@ LoadedProgram load_program(const std::string& model, const arch::ChipConfig& chi
 
 struct LoadedGraph {
     compiler::Graph graph;
-    arch::ChipConfig chip;  ///< as it works on the graph's elements
+    arch::ChipConfig chip;          ///< as it works on the graph's elements
+    std::vector<size_t> dropped{};  ///< inputs of the file, by number, that the graph does not have
 };
 
 /// Any other model. Throws UserError. The batch of `options` goes into tables alone. `dtype` of a
@@ -47,7 +50,8 @@ struct LoadedGraph {
 LoadedGraph load_graph(const std::string& model, const arch::ChipConfig& chip,
                        const ModelOptions& options, const std::string& dtype = "");
 
-/// The bytes of a .bin (as they are) or .npy file, whose elements are int8 (1 byte) or float32 (4).
-std::vector<uint8_t> read_tensor_file(const std::string& file, uint32_t element_bytes);
+/// The bytes of a .bin (as they are), .npy or .pb file, whose elements become those of a program's
+/// tensor of that type.
+std::vector<uint8_t> read_tensor_file(const std::string& file, const std::string& type);
 
 }  // namespace tandem::jobs

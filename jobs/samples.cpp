@@ -17,10 +17,12 @@
 namespace tandem::jobs {
 namespace {
 
-std::vector<uint8_t> concatenate(const std::vector<std::string>& files, uint32_t element_bytes) {
+/// Files belong to the tensors in their order, again and again.
+std::vector<uint8_t> concatenate(const std::vector<std::string>& files,
+                                 const std::vector<arch::ProgramTensor>& tensors) {
     std::vector<uint8_t> all;
-    for (const auto& file : files) {
-        const auto bytes = read_tensor_file(file, element_bytes);
+    for (size_t i = 0; i < files.size(); ++i) {
+        const auto bytes = read_tensor_file(files[i], tensors[i % tensors.size()].type);
         all.insert(all.end(), bytes.begin(), bytes.end());
     }
     return all;
@@ -74,7 +76,7 @@ Samples::Samples(const arch::Program& program, const SampleFiles& files, uint64_
     load_inputs(seed);
     count_ = static_cast<uint32_t>(inputs_.size() / input_bytes_);
     inputs_.resize(uint64_t{runs()} * program.batch * input_bytes_);
-    expected_ = all_of(files.expects, files.expected_bytes, program.outputs.front());
+    expected_ = all_of(files.expects, files.expected_bytes, program.outputs);
     if (!files.labels.empty()) labels_ = base::read_file(files.labels);
     check_sizes();
     expected_.resize(output_bytes_ * count_);
@@ -82,12 +84,12 @@ Samples::Samples(const arch::Program& program, const SampleFiles& files, uint64_
 
 std::vector<uint8_t> Samples::all_of(const std::vector<std::string>& files,
                                      const std::vector<uint8_t>& bytes,
-                                     const arch::ProgramTensor& tensor) const {
-    return files.empty() ? bytes : concatenate(files, arch::element_bytes(tensor, program_.batch));
+                                     const std::vector<arch::ProgramTensor>& tensors) const {
+    return files.empty() ? bytes : concatenate(files, tensors);
 }
 
 void Samples::load_inputs(uint64_t seed) {
-    inputs_ = all_of(files_.inputs, files_.input_bytes, program_.inputs.front());
+    inputs_ = all_of(files_.inputs, files_.input_bytes, program_.inputs);
     if (files_.inputs.empty() && inputs_.empty()) {
         // What the host has no room for is refused before it is made.
         run::host_memory_for(
@@ -125,10 +127,30 @@ void Samples::compare_with_files(const std::vector<uint8_t>& outputs,
     if (!files_.labels.empty())
         report.accuracy = run::accuracy_of(outputs, element, labels_, output_bytes_);
     if (!files_.expects_outputs()) return;
-    if (element == 4)
-        report.floats = run::compare_floats(outputs, expected_, output_bytes_, files_.tolerance);
-    else
-        report.check = run::compare_outputs(outputs, expected_, output_bytes_);
+    const auto found = of_kind(outputs, true), wanted = of_kind(expected_, true);
+    if (!wanted.empty())
+        report.floats =
+            run::compare_floats(found, wanted, wanted.size() / count_, files_.tolerance);
+    const auto whole = of_kind(expected_, false);
+    if (!whole.empty())
+        report.check = run::compare_outputs(of_kind(outputs, false), whole, whole.size() / count_);
+}
+
+std::vector<uint8_t> Samples::of_kind(const std::vector<uint8_t>& outputs, bool floats) const {
+    const auto of_that_kind = [&](const arch::ProgramTensor& tensor) {
+        return (tensor.type == "FLOAT32") == floats;
+    };
+    if (std::ranges::all_of(program_.outputs, of_that_kind)) return outputs;
+    std::vector<uint8_t> bytes;
+    for (uint64_t at = 0; at < outputs.size();)
+        for (const arch::ProgramTensor& tensor : program_.outputs) {
+            const auto from = outputs.begin() + static_cast<ptrdiff_t>(at);
+            const uint64_t size = tensor.bytes / program_.batch;
+            if (of_that_kind(tensor))
+                bytes.insert(bytes.end(), from, from + static_cast<ptrdiff_t>(size));
+            at += size;
+        }
+    return bytes;
 }
 
 run::OutputCheck Samples::compare_with_plain_loops(const compiler::Graph& graph,

@@ -18,9 +18,8 @@ struct SampleFiles {
     /// In place of files that are not named; empty: none.
     std::vector<uint8_t> input_bytes{}, expected_bytes{};
     std::string labels;
-    uint32_t count = 0;  ///< of samples; 0: all
-    /// Difference allowed in float32 outputs, as a share of the largest expected magnitude.
-    double tolerance = 0.05;
+    uint32_t count = 0;        ///< of samples; 0: all
+    run::Tolerance tolerance;  ///< of float32 outputs
 
     bool expects_outputs() const { return !expects.empty() || !expected_bytes.empty(); }
 };
@@ -49,7 +48,9 @@ class Samples {
   private:
     std::vector<uint8_t> all_of(const std::vector<std::string>& files,
                                 const std::vector<uint8_t>& bytes,
-                                const arch::ProgramTensor& tensor) const;
+                                const std::vector<arch::ProgramTensor>& tensors) const;
+    /// The bytes of the tensors of integers, or of floats, of all samples.
+    std::vector<uint8_t> of_kind(const std::vector<uint8_t>& outputs, bool floats) const;
     void load_inputs(uint64_t seed);
     void check_sizes() const;
 

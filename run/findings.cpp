@@ -83,9 +83,9 @@ std::string float_mismatch_text(const RunReport& run) {
     if (!run.floats || run.floats->beyond == 0) return {};
     const FloatCheck& f = *run.floats;
     return fmt::format(
-        "outputs: {} of {} values differ by more than {:g} % of the largest expected magnitude; "
+        "outputs: {} of {} values differ by more than {}; "
         "worst: sample {}, element {}: expected {}, found {}",
-        f.beyond, f.values, f.tolerance * 100, f.worst_sample, f.worst_element, f.worst_expected,
+        f.beyond, f.values, f.tolerance.text(), f.worst_sample, f.worst_element, f.worst_expected,
         f.worst_actual);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/output_check.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -19,8 +21,19 @@ double difference_of(float actual, float expected) {
 
 }  // namespace
 
+double Tolerance::allowed(double expected, double largest) const {
+    if (!is_of_each) return of_largest * largest;
+    return std::isfinite(expected) ? absolute + relative * std::fabs(expected) : 0;
+}
+
+std::string Tolerance::text() const {
+    if (!is_of_each)
+        return fmt::format("{:g} % of the largest expected magnitude", of_largest * 100);
+    return fmt::format("{:g} + {:g} % of what is expected", absolute, relative * 100);
+}
+
 FloatCheck compare_floats(const std::vector<uint8_t>& outputs, const std::vector<uint8_t>& expected,
-                          uint64_t sample_bytes, double tolerance) {
+                          uint64_t sample_bytes, const Tolerance& tolerance) {
     const auto actual = numbers_of(outputs, 4), wanted = numbers_of(expected, 4);
     const uint64_t sample_values = sample_bytes / 4;
     FloatCheck check;
@@ -30,7 +43,7 @@ FloatCheck compare_floats(const std::vector<uint8_t>& outputs, const std::vector
         if (std::isfinite(value)) check.largest = std::max(check.largest, std::fabs(double{value}));
     for (size_t i = 0; i < actual.size(); ++i) {
         const double difference = difference_of(actual[i], wanted[i]);
-        check.beyond += difference > tolerance * check.largest;
+        check.beyond += difference > tolerance.allowed(double{wanted[i]}, check.largest);
         if (difference <= check.largest_difference) continue;
         check.largest_difference = difference;
         check.worst_sample = i / sample_values, check.worst_element = i % sample_values;

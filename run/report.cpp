@@ -76,14 +76,19 @@ json checks_json(const RunResult& result, const RunReport& run) {
                    {"rows_compared", result.rows_compared},
                    {"values_requantised", result.values_requantised}};
     if (run.accuracy) checks["accuracy"] = *run.accuracy;
-    if (run.floats)
+    if (run.floats) {
         checks["floats"] = {{"compared", run.floats->values},
                             {"beyond_tolerance", run.floats->beyond},
-                            {"tolerance", run.floats->tolerance},
+                            {"tolerance", run.floats->tolerance.of_largest},
                             {"largest_expected", run.floats->largest},
                             {"largest_difference", finite(run.floats->largest_difference)},
                             {"samples", run.floats->samples},
                             {"same_class", run.floats->same_class}};
+        if (run.floats->tolerance.is_of_each) {
+            checks["floats"]["rtol"] = run.floats->tolerance.relative;
+            checks["floats"]["atol"] = run.floats->tolerance.absolute;
+        }
+    }
     return checks;
 }
 

@@ -80,9 +80,8 @@ JunitCase outputs_of(const RunResult& result, const RunReport& run) {
     std::string good;
     if (run.check.compared) good = fmt::format("{} bytes equal", run.check.bytes_compared);
     if (run.floats)
-        good +=
-            fmt::format("{}{} float32 values within {:g} % of the largest",
-                        good.empty() ? "" : ", ", run.floats->values, run.floats->tolerance * 100);
+        good += fmt::format("{}{} float32 values within {}", good.empty() ? "" : ", ",
+                            run.floats->values, run.floats->tolerance.text());
     return judged(kName, mistakes.empty() ? mistakes : mistakes + "\nagain: " + run.rerun,
                   std::move(good));
 }

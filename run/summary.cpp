@@ -83,10 +83,10 @@ void print_cycles(const RunResult& result, const RunReport& run) {
 void print_floats(const FloatCheck& floats) {
     base::print(
         "  outputs: {} float32 values, largest difference {:.3g} ({:.2f} % of the largest expected "
-        "magnitude {:.4g}, allowed {:g} %), {} of {} samples with the expected class\n",
+        "magnitude {:.4g}, allowed {}), {} of {} samples with the expected class\n",
         floats.values, floats.largest_difference,
         floats.largest == 0 ? 0 : floats.largest_difference / floats.largest * 100, floats.largest,
-        floats.tolerance * 100, floats.same_class, floats.samples);
+        floats.tolerance.text(), floats.same_class, floats.samples);
 }
 
 void print_checks(const RunResult& result, const RunReport& run) {

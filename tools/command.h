@@ -11,6 +11,7 @@
 #include "engine/mxu_engine.h"
 #include "run/array_places.h"
 #include "run/arrays.h"
+#include "run/output_check.h"
 #include "run/report.h"
 #include "run/run.h"
 #include "run/wave_window.h"
@@ -43,6 +44,9 @@ void add_rtl_options(CLI::App& command, run::ArrayChoice& choice);
 
 /// --plan.
 void add_plan_option(CLI::App& command, compiler::PlanMode& plan);
+void add_precision_option(CLI::App& command, std::string& precision);
+/// --tolerance, --rtol, --atol.
+void add_tolerances(CLI::App& command, run::Tolerance& tolerance);
 /// As on a command line, with a leading blank; empty for the default.
 std::string plan_option(compiler::PlanMode plan);
 

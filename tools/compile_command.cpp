@@ -87,7 +87,7 @@ int compile(const CompileArguments& a) {
         throw UserError(
             "compile: expected -o FILE.tpu, --dump FOLDER, --explain or --json FILE, found none");
     const bool list = is_list(a.model);
-    const auto [graph, chip] = load_graph(a.model, a.chip.load(), a.options);
+    const auto [graph, chip, dropped] = load_graph(a.model, a.chip.load(), a.options);
     check_output_files({{"--output", a.output}, {"--json", a.json}}, {{"MODEL", a.model}});
     compiler::CompileOptions options{.batch = list ? 1 : a.options.batch,
                                      .rounding = rounding_of(a.options),
@@ -121,7 +121,7 @@ int compile(const CompileArguments& a) {
 void add_compile_command(CLI::App& app, Action& action) {
     auto* command = app.add_subcommand("compile", "Compile a model for a chip");
     auto a = std::make_shared<CompileArguments>();
-    command->add_option("MODEL", a->model, ".tflite, .tgraph; but for -o also .csv, .yaml")
+    command->add_option("MODEL", a->model, ".tflite, .onnx, .tgraph; but for -o also .csv, .yaml")
         ->required();
     a->chip.add_to(*command);
     command->add_option("-o,--output", a->output, "program file (.tpu)");
@@ -136,6 +136,7 @@ void add_compile_command(CLI::App& app, Action& action) {
         ->check(OneOf({"single", "gemmlowp"}))
         ->capture_default_str();
     add_plan_option(*command, a->options.plan);
+    add_precision_option(*command, a->options.precision);
     command->add_flag("--explain", a->explain,
                       "print the plan: a line for each kernel, beside its lower bound");
     command->add_option("--json", a->json, "write the plan of every kernel to this file");

@@ -54,6 +54,7 @@ std::string rerun_command(const RunArguments& a, const run::RunResult& result) {
     if (a.model_options.batch != 1) text += fmt::format(" --batch {}", a.model_options.batch);
     if (a.model_options.rounding != "single") text += " --rounding " + a.model_options.rounding;
     text += plan_option(a.model_options.plan);
+    if (a.model_options.precision != "bf16") text += " --precision " + a.model_options.precision;
     if (a.samples.inputs.empty()) text += fmt::format(" --seed {}", a.seed);
     text += a.options.array.to_string() + array_places_option(a.options.rtl_arrays);
     text += requantise_option(a.options.requantise);
@@ -98,12 +99,12 @@ void check_data_options(const RunArguments& a, const arch::Program& program,
                         const compiler::Graph* graph) {
     if (a.check == "plain" && graph == nullptr)
         throw UserError(a.model, "--check",
-                        "a model that plain loops can follow (.tflite, .tgraph)",
+                        "a model that plain loops can follow (.tflite, .onnx, .tgraph)",
                         "a compiled program");
     if (a.check == "plain" && program.rounding != "single")
         throw UserError(a.model, "--check plain", "--rounding single, as the plain loops have it",
                         program.rounding);
-    const bool floats = arch::element_bytes(program.outputs.front(), program.batch) != 1;
+    const bool floats = program.outputs.front().type != "INT8";
     if (floats && !a.layers.empty())
         throw UserError(a.model, "--layers", "an int8 network", "a float network");
     if (!floats && a.check == "plain" && !a.samples.expects.empty())
@@ -207,9 +208,9 @@ void refuse_options(const CLI::App& command, const std::string& model,
 /// What is about a network's data.
 void refuse_data_options(const CLI::App& command, const RunArguments& a) {
     refuse_options(command, a.model,
-                   {"--input", "--expect", "--tolerance", "--check", "--layers", "--output",
-                    "--labels", "--count", "--host", "--firmware-budget", "--verbose"},
-                   "a model with data (.tflite, .tpu)", "layers, whose data are seeded");
+                   {"--input", "--expect", "--tolerance", "--rtol", "--atol", "--check", "--layers",
+                    "--output", "--labels", "--count", "--host", "--firmware-budget", "--verbose"},
+                   "a model with data (.tflite, .onnx, .tpu)", "layers, whose data are seeded");
 }
 
 /// Closed forms: nothing is run but, of the array alone, what confirms our count.
@@ -264,7 +265,16 @@ int run_graph(const CLI::App& command, const RunArguments& a, const arch::ChipCo
     return run_graph_on_chip(graph, chip, g);
 }
 
-int run_model(const CLI::App& command, const RunArguments& a) {
+/// Without the files of inputs that have no elements; `dropped` in ascending order.
+std::vector<std::string> without(std::vector<std::string> files,
+                                 const std::vector<size_t>& dropped) {
+    for (auto input = dropped.rbegin(); input != dropped.rend(); ++input)
+        if (*input < files.size()) files.erase(files.begin() + static_cast<ptrdiff_t>(*input));
+    return files;
+}
+
+int run_model(const CLI::App& command, const RunArguments& asked) {
+    RunArguments a = asked;
     const bool list = is_list(a.model);
     if (a.timing != "chip") return run_counts(command, a);
     if (is_program(a.model)) {
@@ -273,7 +283,10 @@ int run_model(const CLI::App& command, const RunArguments& a) {
         const auto [program, chip] = load_program(a.model, a.chip.load());
         return run_network(a, chip, program, {});
     }
-    auto [graph, chip] = load_graph(a.model, a.chip.load(), a.model_options, a.dtype);
+    ModelOptions how = a.model_options;
+    how.given = a.samples.inputs;
+    auto [graph, chip, dropped] = load_graph(a.model, a.chip.load(), how, a.dtype);
+    a.samples.inputs = without(std::move(a.samples.inputs), dropped);
     if (list || !compiler::has_image(graph)) return run_graph(command, a, chip, graph, list);
     Origin origin{&graph};
     const auto keep_bounds = [&](const compiler::Planned& planned) {
@@ -294,10 +307,10 @@ void add_run_command(CLI::App& app, Action& action) {
     auto* command = app.add_subcommand("run", "Run a network on a chip");
     auto a = std::make_shared<RunArguments>();
     command
-        ->add_option(
-            "MODEL", a->model,
-            ".tflite, .tgraph (dump), .tpu (compiled); or layers: .csv (tables of SCALE-Sim and "
-            "DeepBench), .yaml (applications)")
+        ->add_option("MODEL", a->model,
+                     ".tflite, .onnx, .tgraph (dump), .tpu (compiled); or layers: .csv (tables of "
+                     "SCALE-Sim and "
+                     "DeepBench), .yaml (applications)")
         ->required();
     a->chip.add_to(*command);
     command->add_option("--backend", a->options.backend, "what computes the MAC array")
@@ -337,16 +350,13 @@ void add_run_command(CLI::App& app, Action& action) {
     command->add_option("--batch", a->model_options.batch, "samples per inference")
         ->check(CLI::Range(1u, 65535u))
         ->capture_default_str();
-    command->add_option("--input", a->samples.inputs,
-                        "samples, one after another (.bin, .npy); default: seeded random values");
+    command->add_option(
+        "--input", a->samples.inputs,
+        "samples, one after another (.bin, .npy, .pb); default: seeded random values");
     command->add_option("--expect", a->samples.expects,
                         "outputs to compare with: int8 byte by byte, float32 within --tolerance");
-    command
-        ->add_option("--tolerance", a->samples.tolerance,
-                     "difference from --expect that float32 outputs may have, as a share of the "
-                     "largest expected magnitude")
-        ->check(CLI::Range(0.0, 1.0))
-        ->capture_default_str();
+    add_tolerances(*command, a->samples.tolerance);
+    add_precision_option(*command, a->model_options.precision);
     command
         ->add_option("--check", a->check,
                      "plain: outputs are those of plain loops in the array's order, bit by bit")

@@ -79,8 +79,9 @@ Request request_of(const tandem_model& model, const tandem_run_options& asked) {
     request.seed = asked.seed;
     request.keep_layers = asked.keep_layers != 0;
     request.samples.count = c_api::number(asked.count, kMostSamples, 0, "count");
-    if (asked.tolerance != 0) request.samples.tolerance = asked.tolerance;
-    if (!(request.samples.tolerance >= 0 && request.samples.tolerance <= 1))
+    if (asked.tolerance != 0) request.samples.tolerance.of_largest = asked.tolerance;
+    const double share = request.samples.tolerance.of_largest;
+    if (!(share >= 0 && share <= 1))
         throw UserError("tolerance", "value", "0 to 1", std::to_string(asked.tolerance));
     if (!model.program) {
         refuse(model, asked.input_count != 0, "inputs");

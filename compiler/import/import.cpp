@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "compiler/graph/narrow.h"
+#include "compiler/graph/split_products.h"
 #include "compiler/graph/text.h"
+#include "compiler/import/onnx/onnx_import.h"
 #include "compiler/import/tables/layers.h"
 #include "compiler/import/tflite/tflite_import.h"
 
@@ -27,9 +29,18 @@ Graph application(File file, Options options) {
     return tables::graph_of(tables::load_application(file), options.list_type);
 }
 
-constexpr std::array<Source, 5> kSources = {
+Graph in_precision(Graph graph, Precision precision) {
+    if (precision == Precision::kBf16) return narrow(std::move(graph));
+    return split_products(std::move(graph), precision == Precision::kFp32 ? 3 : 2);
+}
+
+constexpr std::array<Source, 6> kSources = {
     {{".tflite", false,
       [](File file, Options options) { return import_tflite(file, options.note); }},
+     {".onnx", false,
+      [](File file, Options options) {
+          return import_onnx(file, {options.given, options.drop, options.note});
+      }},
      {".tgraph", false, [](File file, Options) { return read_graph(file); }},
      {".csv", true,
       [](File file, Options options) {
@@ -47,9 +58,9 @@ Graph import_model(const std::filesystem::path& file, const ImportOptions& optio
         if (options.batch != 1 && !source.has_batch)
             throw UserError(file.string(), "--batch", "1: the file has its own",
                             std::to_string(options.batch));
-        return narrow(source.read(file, options));
+        return in_precision(source.read(file, options), options.precision);
     }
-    throw UserError(file.string(), "extension", ".tflite, .tgraph, .csv or .yaml",
+    throw UserError(file.string(), "extension", ".tflite, .onnx, .tgraph, .csv or .yaml",
                     extension.empty() ? "none" : extension);
 }
 

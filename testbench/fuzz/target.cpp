@@ -9,10 +9,11 @@ namespace tandem::fuzz {
 
 const std::vector<Target>& targets() {
     static const std::vector<Target> all = {
-        model_target(),       dump_target(),      program_target(),     chip_target(),
-        set_target(),         table_target(),     application_target(), filelist_target(),
-        declaration_target(), injection_target(), stream_target(),      arrays_target(),
-        tensor_target(),      options_target(),   capi_target(),        gdb_target()};
+        model_target(),       onnx_target(),     onnx_tensor_target(), dump_target(),
+        program_target(),     chip_target(),     set_target(),         table_target(),
+        application_target(), filelist_target(), declaration_target(), injection_target(),
+        stream_target(),      arrays_target(),   tensor_target(),      options_target(),
+        capi_target(),        gdb_target()};
     return all;
 }
 

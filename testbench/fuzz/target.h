@@ -37,6 +37,8 @@ const std::vector<Target>& targets();
 
 // Of the files beside this one.
 Target model_target();
+Target onnx_target();
+Target onnx_tensor_target();
 Target dump_target();
 Target program_target();
 Target chip_target();

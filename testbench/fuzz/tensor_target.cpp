@@ -37,14 +37,14 @@ Target tensor_target() {
         .run =
             [](const Bytes& bytes) {
                 const auto file = scratch_file("tensor.npy", bytes).string();
-                const auto read_as = [&](uint32_t element_bytes) {
-                    const auto values = jobs::read_tensor_file(file, element_bytes);
+                const auto read_as = [&](const std::string& type) {
+                    const auto values = jobs::read_tensor_file(file, type);
                     require(values.size() <= bytes.size(), "more values than bytes");
                 };
                 try {
-                    read_as(4);
+                    read_as("FLOAT32");
                 } catch (const UserError&) {
-                    read_as(1);
+                    read_as("INT8");
                 }
                 return std::string("values");
             },

@@ -197,7 +197,7 @@ TEST_F(ErrorsTest, AWrongWordIsNamedWithTheNearestRightOne) {
 }
 
 TEST_F(ErrorsTest, AModelOfAnotherKindIsToldTheWay) {
-    expect_mistake("run x.onnx", {"x.onnx", "onnx2tf", "int8"});
+    expect_mistake("run x.h5", {"x.h5", "TFLiteConverter", "int8"});
     expect_mistake("run x.keras", {"x.keras", "TFLiteConverter"});
     expect_mistake("run x.pt", {"x.pt", "ai-edge-torch"});
     expect_mistake("run x.xyz", {"x.xyz", "found \".xyz\""});
@@ -210,7 +210,7 @@ TEST_F(ErrorsTest, WrongUsage) {
     expect_mistake("run x --backend fpga", {"--backend", "fpga"});
     expect_mistake("gemm 1 2", {});
     expect_mistake("verify --rows 257", {"257"});
-    expect_mistake("run x.onnx", {".tflite"});
+    expect_mistake("run x.onnx", {"x.onnx", "cannot be read"});
 }
 
 TEST_F(ErrorsTest, ANetworkThatDoesNotFit) {

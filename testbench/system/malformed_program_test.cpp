@@ -58,7 +58,7 @@ TEST_F(MalformedProgramTest, AStaleProgramNamesWhatDiffers) {
     const arch::Program good = digits();
     auto old = arch::serialise(good);
     old[4] = 1;
-    EXPECT_NE(run_file(old, "").output.find("container version: expected 4, found 1"),
+    EXPECT_NE(run_file(old, "").output.find("container version: expected 5, found 1"),
               std::string::npos);
     arch::Program other = good;
     other.isa_hash ^= 1;

@@ -76,7 +76,7 @@ typedef struct tandem_model tandem_model;
 
 typedef struct tandem_model_options {
     uint64_t size;
-    const char* file;         // .tflite, .tgraph, .tpu (compiled), or layers: .csv, .yaml
+    const char* file;         // .tflite, .onnx, .tgraph, .tpu (compiled), .csv, .yaml
     const tandem_chip* chip;  // NULL: test_16x16
     const char* dtype;        // of layers: int8, bf16; NULL: the chip's own
     const char* rounding;     // single, gemmlowp; NULL: single

@@ -133,7 +133,7 @@ TEST(ProgramRoundTrip, TakesOrRefusesANameThatIsNoUtf8) {
 
 TEST(ProgramFormat, StartsWithMagicVersionAndHashes) {
     const std::vector<uint8_t> bytes = serialise(small_program());
-    std::vector<uint8_t> expected = {'T', 'P', 'U', 'P', 4, 0, 0, 0};
+    std::vector<uint8_t> expected = {'T', 'P', 'U', 'P', 5, 0, 0, 0};
     for (int i = 0; i < 8; ++i) expected.push_back(static_cast<uint8_t>(isa::kHash >> 8 * i));
     for (const int byte :
          {0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 'C' + 0, 'O' + 0, 'D' + 0, 'E' + 0})
@@ -217,7 +217,7 @@ TEST(ProgramRejects, AnotherContainerVersionAndNamesIt) {
     std::vector<uint8_t> bytes = serialise(small_program());
     bytes[4] = 2;
     EXPECT_EQ(refusal(bytes),
-              "old.tpu: container version: expected 4, found 2; compile the model again");
+              "old.tpu: container version: expected 5, found 2; compile the model again");
 }
 
 TEST(ProgramRejects, AnotherInstructionSetAndNamesIt) {

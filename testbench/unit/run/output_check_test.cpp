@@ -18,7 +18,8 @@ std::vector<uint8_t> bytes_of(const std::vector<float>& values) {
 
 run::FloatCheck check(const std::vector<float>& outputs, const std::vector<float>& expected,
                       double tolerance) {
-    return run::compare_floats(bytes_of(outputs), bytes_of(expected), 2 * sizeof(float), tolerance);
+    return run::compare_floats(bytes_of(outputs), bytes_of(expected), 2 * sizeof(float),
+                               {.of_largest = tolerance});
 }
 
 TEST(CompareFloats, MeasuresByTheLargestExpectedMagnitude) {
@@ -31,6 +32,18 @@ TEST(CompareFloats, MeasuresByTheLargestExpectedMagnitude) {
     EXPECT_EQ(found.beyond, 0u) << "a sixteenth of 4 is allowed";
     EXPECT_EQ(check({1, -3.75f}, {1, -4}, 0.0624).beyond, 1u);
     EXPECT_EQ(check({1, 2}, {1, 2}, 0).beyond, 0u);
+}
+
+TEST(CompareFloats, MayMeasureEachValueByItself) {
+    const auto beyond = [](const std::vector<float>& outputs, const std::vector<float>& expected) {
+        return run::compare_floats(bytes_of(outputs), bytes_of(expected), 2 * sizeof(float),
+                                   {.is_of_each = true, .relative = 0.125, .absolute = 0.5})
+            .beyond;
+    };
+    EXPECT_EQ(beyond({9.5f, -0.5f}, {8, 0}), 0u);
+    EXPECT_EQ(beyond({9.75f, 0.75f}, {8, 0}), 2u);
+    const float inf = std::numeric_limits<float>::infinity();
+    EXPECT_EQ(beyond({inf, 1}, {inf, inf}), 1u) << "beside an infinity nothing else is near";
 }
 
 TEST(CompareFloats, CountsSamplesOfTheSameClass) {

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators of quantised numbers: value = scale * (q - zero point).
+#include <numeric>
+
+#include "compiler/import/onnx/limits.h"
+#include "compiler/import/onnx/operators/windows.h"
+#include "compiler/import/onnx/tensors.h"
+
+namespace tandem::compiler::onnx_operators {
+namespace {
+
+using onnx::TensorProto;
+
+/// Numbers of one axis, beside the other axes of `value`.
+OnnxValue along(OnnxMaths& m, const OnnxValue& value, const OnnxValue& numbers, int64_t axis) {
+    if (m.rank(numbers) != 1 || m.shape(numbers).at(0) == 1) return m.reshape(numbers, {});
+    Shape shape(m.shape(value).size(), 1);
+    if (axis < 0 || axis >= m.rank(value))
+        m.node().fail("axis", "an axis of " + shape_text(m.shape(value)), std::to_string(axis));
+    shape.at(static_cast<size_t>(axis)) = m.shape(numbers).at(0);
+    return m.reshape(numbers, shape);
+}
+
+int64_t axis_of(OnnxMaths& m, const NodeReader& n) {
+    const int64_t axis = n.integer("axis", 1);
+    return m.rank(n.input(0)) <= axis ? 0 : m.axis_in(n.input(0), axis);
+}
+
+const char* within(const NodeReader& n, int32_t type) {
+    switch (type) {
+        case TensorProto::INT8:
+            return "clip(a, -128, 127)";
+        case TensorProto::UINT8:
+            return "clip(a, 0, 255)";
+        case TensorProto::INT16:
+            return "clip(a, -32768, 32767)";
+        case TensorProto::UINT16:
+            return "clip(a, 0, 65535)";
+        default:
+            n.fail("zero point", "INT8, UINT8, INT16 or UINT16", std::to_string(type));
+    }
+}
+
+/// Rounded half to even, then the zero point.
+OnnxValue quantised(OnnxMaths& m, const OnnxValue& steps, const OnnxValue& zero, int32_t type) {
+    OnnxValue whole = m.formula("round(a)", {steps});
+    if (!zero.empty()) whole = m.formula("a + b", {whole, zero});
+    return m.formula(within(m.node(), type), {whole});
+}
+
+void quantize(OnnxMaths& m, const NodeReader& n) {
+    const int64_t axis = axis_of(m, n);
+    const OnnxValue steps =
+        m.formula("a / b", {m.to_float(n.input(0)), along(m, n.input(0), n.input(1), axis)});
+    const int32_t type = n.has_input(2) ? m.graph().type(n.input(2)) : TensorProto::UINT8;
+    const OnnxValue zero = n.has_input(2) ? along(m, n.input(0), n.input(2), axis) : OnnxValue();
+    m.result(quantised(m, steps, zero, type), 0, type);
+}
+
+void dequantize(OnnxMaths& m, const NodeReader& n) {
+    const int64_t axis = axis_of(m, n);
+    const OnnxValue scale = along(m, n.input(0), n.input(1), axis);
+    if (!n.has_input(2)) return m.result(m.formula("float(a) * b", {n.input(0), scale}));
+    m.result(
+        m.formula("float(a - b) * c", {n.input(0), along(m, n.input(0), n.input(2), axis), scale}));
+}
+
+/// uint8 whose range has the values and 0.
+void dynamic_quantize(OnnxMaths& m, const NodeReader& n) {
+    const OnnxValue& value = n.input(0);
+    const Integers axes = all_axes(m, value);
+    const OnnxValue most = m.formula("max(a, 0)", {m.reduce("MAX", value, axes, false)}),
+                    least = m.formula("min(a, 0)", {m.reduce("MIN", value, axes, false)});
+    const OnnxValue scale = m.formula("(a - b) / 255", {most, least});
+    const OnnxValue zero = m.formula("clip(round(-a / b), 0, 255)", {least, scale});
+    m.result(m.formula("clip(round(a / b) + c, 0, 255)", {value, scale, zero}), 0,
+             TensorProto::UINT8);
+    m.result(scale, 1);
+    m.result(zero, 2, TensorProto::UINT8);
+}
+
+/// Of integers, which the vector unit multiplies and adds in 32 bits.
+OnnxValue integer_product(OnnxMaths& m, const OnnxValue& a, const OnnxValue& b) {
+    Shape left = m.shape(a), right = m.shape(b);
+    if (left.size() < 2 || right.size() < 2)
+        m.node().fail("inputs", "2 axes or more", shape_text(left) + ", " + shape_text(right));
+    left.push_back(1);
+    right.insert(right.end() - 2, 1);
+    const OnnxValue products = m.formula("a * b", {m.reshape(a, left), m.reshape(b, right)});
+    return m.reduce("SUM", products, {m.rank(products) - 2}, false);
+}
+
+/// One number, or one per row of the first matrix, or per column of the second.
+OnnxValue without_zero(OnnxMaths& m, const OnnxValue& value, const OnnxValue& zero, bool of_rows) {
+    if (zero.empty()) return value;
+    OnnxValue point = zero;
+    if (m.rank(zero) == 1 && m.shape(zero).at(0) > 1 && of_rows)
+        point = m.reshape(zero, {m.shape(zero).at(0), 1});
+    return m.formula("a - b", {value, point});
+}
+
+OnnxValue optional(const NodeReader& n, int input) {
+    return n.has_input(input) ? n.input(input) : OnnxValue();
+}
+
+void matmul_integer(OnnxMaths& m, const NodeReader& n) {
+    m.result(integer_product(m, without_zero(m, n.input(0), optional(n, 2), true),
+                             without_zero(m, n.input(1), optional(n, 3), false)),
+             0, kOnnxInt32);
+}
+
+/// Sums in steps of the output.
+void requantised(OnnxMaths& m, const NodeReader& n, const OnnxValue& sums, const OnnxValue& factor,
+                 int zero) {
+    const int32_t type = m.graph().type(n.input(zero));
+    const OnnxValue steps = m.formula("float(a) * b", {sums, factor});
+    m.result(quantised(m, steps, m.reshape(n.input(zero), {}), type), 0, type);
+}
+
+void qlinear_matmul(OnnxMaths& m, const NodeReader& n) {
+    const OnnxValue sums = integer_product(m, without_zero(m, n.input(0), n.input(2), true),
+                                           without_zero(m, n.input(3), n.input(5), false));
+    requantised(m, n, sums, m.formula("a * b / c", {n.input(1), n.input(4), n.input(6)}), 7);
+}
+
+/// [samples, outputs, windows]: what each window reads, times weights.
+OnnxValue integer_convolution(OnnxMaths& m, const NodeReader& n, const OnnxValue& image,
+                              const OnnxValue& weights) {
+    const Shape of = m.shape(weights), from = m.shape(image);
+    const int64_t groups = n.integer("group", 1);
+    if (from.size() < 3 || of.size() != from.size() || groups < 1 ||
+        of.at(1) * groups != from.at(1) || of.at(0) % groups != 0)
+        n.fail("inputs", "an image and weights of its channels",
+               shape_text(from) + ", " + shape_text(of));
+    const Window w = window_of(n, {from.begin() + 2, from.end()}, {of.begin() + 2, of.end()});
+    const int64_t windows =
+        std::accumulate(w.out.begin(), w.out.end(), int64_t{1}, std::multiplies<>());
+    const int64_t outputs = of.at(0) / groups, channels = of.at(1), taps = w.taps();
+    m.need_at_most(taps, kMostParts, "kernel", "taps");
+    const OnnxValue wide = padded(m, image, w, 0);
+    std::vector<OnnxValue> columns;
+    for (int64_t tap = 0; tap < taps; ++tap)
+        columns.push_back(
+            m.reshape(tap_of(m, wide, w, tap), {from.at(0), groups, channels, windows}));
+    const OnnxValue left =
+        m.reshape(m.transpose(m.reshape(weights, {groups, outputs, channels, taps}), {0, 1, 3, 2}),
+                  {1, groups, outputs, taps * channels});
+    Shape shape{from.at(0), of.at(0)};
+    shape.insert(shape.end(), w.out.begin(), w.out.end());
+    return m.reshape(integer_product(m, left, m.concatenate(columns, 2)), shape);
+}
+
+void conv_integer(OnnxMaths& m, const NodeReader& n) {
+    const OnnxValue image = without_zero(m, n.input(0), optional(n, 2), false);
+    OnnxValue weights = n.input(1);
+    if (n.has_input(3)) weights = m.formula("a - b", {weights, along(m, weights, n.input(3), 0)});
+    m.result(integer_convolution(m, n, image, weights), 0, kOnnxInt32);
+}
+
+void qlinear_conv(OnnxMaths& m, const NodeReader& n) {
+    const OnnxValue image = m.formula("a - b", {n.input(0), m.reshape(n.input(2), {})});
+    const OnnxValue weights = m.formula("a - b", {n.input(3), along(m, n.input(3), n.input(5), 0)});
+    OnnxValue sums = integer_convolution(m, n, image, weights);
+    if (n.has_input(8)) sums = m.formula("a + b", {sums, along(m, sums, n.input(8), 1)});
+    const OnnxValue factor = m.formula(
+        "a * b / c",
+        {m.reshape(n.input(1), {}), along(m, sums, n.input(4), 1), m.reshape(n.input(6), {})});
+    requantised(m, n, sums, factor, 7);
+}
+
+}  // namespace
+
+std::span<const OnnxOperator> quantisation() {
+    static constexpr OnnxOperator kAll[] = {{"ConvInteger", conv_integer},
+                                            {"DequantizeLinear", dequantize},
+                                            {"DynamicQuantizeLinear", dynamic_quantize},
+                                            {"MatMulInteger", matmul_integer},
+                                            {"QLinearConv", qlinear_conv},
+                                            {"QLinearMatMul", qlinear_matmul},
+                                            {"QuantizeLinear", quantize}};
+    return kAll;
+}
+
+}  // namespace tandem::compiler::onnx_operators

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/import/onnx/operators/windows.h"
+
+#include <algorithm>
+
+#include "compiler/graph/operators.h"
+#include "compiler/import/onnx/limits.h"
+
+namespace tandem::compiler::onnx_operators {
+
+int64_t Window::taps() const {
+    int64_t count = 1;
+    for (const int64_t one : kernel) count = std::min(count * one, int64_t{INT32_MAX});
+    return count;
+}
+
+Integers Window::tap(int64_t number) const {
+    Integers at(axes());
+    for (size_t i = axes(); i-- > 0;) {
+        at[i] = number % kernel[i];
+        number /= kernel[i];
+    }
+    return at;
+}
+
+Window window_of(const NodeReader& n, const Integers& spatial, const Integers& kernel) {
+    const size_t axes = spatial.size();
+    if (axes == 0 || kernel.size() != axes)
+        n.fail("kernel", std::to_string(axes) + " axes", std::to_string(kernel.size()));
+    Window w;
+    w.kernel = kernel;
+    w.strides = n.integers("strides", Integers(axes, 1));
+    w.dilations = n.integers("dilations", Integers(axes, 1));
+    const Integers pads = n.integers("pads", Integers(2 * axes, 0));
+    if (w.strides.size() != axes || w.dilations.size() != axes || pads.size() != 2 * axes)
+        n.fail("strides, dilations, pads", "a number per axis, and of pads per side",
+               std::to_string(w.strides.size()) + ", " + std::to_string(w.dilations.size()) + ", " +
+                   std::to_string(pads.size()));
+    constexpr int64_t kMost = INT32_MAX;
+    for (const Integers* const numbers : {&w.kernel, &w.strides, &w.dilations})
+        for (const int64_t one : *numbers)
+            if (one < 1 || one > kMost)
+                n.fail("kernel, strides, dilations", "positive numbers", std::to_string(one));
+    for (const int64_t one : pads)
+        if (one < 0 || one > kMost) n.fail("pads", "numbers from 0 on", std::to_string(one));
+    const std::string automatic = n.word("auto_pad", "NOTSET");
+    const bool ceil = n.integer("ceil_mode", 0) != 0;
+    for (size_t i = 0; i < axes; ++i) {
+        int64_t before = pads[i], behind = pads[axes + i];
+        if (automatic == "VALID") before = behind = 0;
+        if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
+            const int64_t missing =
+                same_padding(spatial[i], w.kernel[i], w.strides[i], w.dilations[i]);
+            before = automatic == "SAME_UPPER" ? missing / 2 : missing - missing / 2;
+            behind = missing - before;
+        } else if (automatic != "NOTSET" && automatic != "VALID") {
+            n.fail("auto_pad", "NOTSET, VALID, SAME_UPPER or SAME_LOWER", automatic);
+        }
+        const int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
+        const int64_t free = spatial[i] + before + behind - reach;
+        if (free < 0) n.fail("kernel", "at most the padded image", std::to_string(reach));
+        int64_t out = free / w.strides[i] + 1;
+        // A window begins within the image or the padding in front of it.
+        if (ceil && free % w.strides[i] != 0 && out * w.strides[i] < spatial[i] + before) ++out;
+        w.before.push_back(before);
+        w.behind.push_back(behind);
+        w.out.push_back(out);
+        w.beyond.push_back(std::max<int64_t>(
+            0, (out - 1) * w.strides[i] + reach - (spatial[i] + before + behind)));
+    }
+    return w;
+}
+
+OnnxValue padded(OnnxMaths& m, const OnnxValue& value, const Window& w, float fill) {
+    Integers before{0, 0}, behind{0, 0};
+    for (size_t i = 0; i < w.axes(); ++i) {
+        before.push_back(w.before[i]);
+        behind.push_back(w.behind[i] + w.beyond[i]);
+    }
+    return m.pad(value, before, behind, fill);
+}
+
+OnnxValue tap_of(OnnxMaths& m, const OnnxValue& padded, const Window& w, int64_t tap) {
+    const Integers at = w.tap(tap);
+    OnnxValue value = padded;
+    for (size_t i = 0; i < w.axes(); ++i)
+        value = m.slice(value, static_cast<int64_t>(i) + 2, at[i] * w.dilations[i], w.out[i],
+                        w.strides[i]);
+    return value;
+}
+
+}  // namespace tandem::compiler::onnx_operators

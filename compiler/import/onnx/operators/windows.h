@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows over any number of axes behind batch and channels: what convolutions and pools share.
+#pragma once
+
+#include "compiler/import/onnx/operators/operators.h"
+
+namespace tandem::compiler::onnx_operators {
+
+/// Each has one number per spatial axis.
+struct Window {
+    Integers kernel, strides, dilations;
+    Integers before, behind;  ///< padding
+    Integers beyond;          ///< behind that, reached by windows alone (ceil_mode)
+    Integers out;             ///< windows
+
+    size_t axes() const { return kernel.size(); }
+    int64_t taps() const;
+    /// The tap's place along each axis.
+    Integers tap(int64_t number) const;
+};
+
+/// auto_pad, or pads; `spatial`: extents of the image.
+Window window_of(const NodeReader& node, const Integers& spatial, const Integers& kernel);
+
+/// `value`, batch and channels in front, with padding.
+OnnxValue padded(OnnxMaths& maths, const OnnxValue& value, const Window& window, float fill);
+/// What one tap of all windows reads of a padded value: batch, channels, windows.
+OnnxValue tap_of(OnnxMaths& maths, const OnnxValue& padded, const Window& window, int64_t tap);
+
+}  // namespace tandem::compiler::onnx_operators
