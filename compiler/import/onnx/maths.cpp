@@ -2,6 +2,7 @@
 #include "compiler/import/onnx/maths.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
@@ -160,6 +161,23 @@ OnnxValue OnnxMaths::to_float(const OnnxValue& value) {
 /// Dekker's way: what 16 bits less of the fraction are, but for numbers next to the largest.
 OnnxValue OnnxMaths::rounded_to_bf16(const OnnxValue& value) {
     return formula("select(abs(a) < 1e33, a * 65537 - (a * 65537 - a), a)", {value});
+}
+
+OnnxValue OnnxMaths::rounded_to_float8(const OnnxValue& value, int32_t type) {
+    struct Format {
+        int bits, least;  ///< of the fraction; exponent of the smallest number that has all of them
+        float largest;
+    };
+    constexpr Format kFormats[] = {{3, -6, 448}, {3, -7, 240}, {2, -14, 57344}, {2, -15, 57344}};
+    const auto& [bits, least, largest] = kFormats[type - 17];
+    // Below the least exponent numbers are evenly apart.
+    const std::string step = formula_number(std::ldexp(1.0f, bits - least)),
+                      split = formula_number(std::ldexp(1.0f, 23 - bits) + 1),
+                      most = formula_number(largest);
+    const OnnxValue within = formula("clip(a, -" + most + ", " + most + ")", {value});
+    return formula("select(abs(a) < " + formula_number(std::ldexp(1.0f, least)) + ", nearest(a * " +
+                       step + ") / " + step + ", a * " + split + " - (a * " + split + " - a))",
+                   {within});
 }
 
 OnnxValue OnnxMaths::reduce(const std::string& function, const OnnxValue& value, Integers axes,

@@ -39,6 +39,8 @@ class OnnxMaths {
     OnnxValue to_float(const OnnxValue& value);
     /// Half to even; still held as FLOAT32.
     OnnxValue rounded_to_bf16(const OnnxValue& value);
+    /// To a type of 8 bits (its ONNX number), saturated; likewise.
+    OnnxValue rounded_to_float8(const OnnxValue& value, int32_t type);
     /// SUM, MAX, MIN, ARG_MAX.
     OnnxValue reduce(const std::string& function, const OnnxValue& value, std::vector<int64_t> axes,
                      bool keep_dims = true);

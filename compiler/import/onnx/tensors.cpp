@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/import/onnx/tensors.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -27,6 +28,28 @@ float half_to_float(uint16_t half) {
     return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
 }
 
+/// Types of libonnx 1.12 end before these.
+constexpr int32_t kFloat8E4M3Fn = 17, kFloat8E4M3Fnuz = 18, kFloat8E5M2 = 19, kFloat8E5M2Fnuz = 20;
+
+/// Exact. FN: no infinities, the largest exponent is one of numbers, NaN all ones; UZ: NaN is -0,
+/// and the bias one more.
+float float8_to_float(uint8_t bits, int32_t type) {
+    const bool wide = type == kFloat8E5M2 || type == kFloat8E5M2Fnuz;
+    const bool unsigned_zero = type == kFloat8E4M3Fnuz || type == kFloat8E5M2Fnuz;
+    const int fraction_bits = wide ? 2 : 3, bias = (wide ? 15 : 7) + (unsigned_zero ? 1 : 0);
+    const int fraction = bits & ((1 << fraction_bits) - 1);
+    const int exponent = (bits & 0x7f) >> fraction_bits;
+    const float sign = (bits & 0x80) != 0 ? -1.0f : 1.0f;
+    constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+    if (unsigned_zero && bits == 0x80) return kNan;
+    if (type == kFloat8E4M3Fn && (bits & 0x7f) == 0x7f) return kNan;
+    if (type == kFloat8E5M2 && exponent == 31)
+        return fraction != 0 ? kNan : sign * std::numeric_limits<float>::infinity();
+    const int whole = exponent == 0 ? fraction : fraction + (1 << fraction_bits);
+    return sign *
+           std::ldexp(static_cast<float>(whole), std::max(exponent, 1) - bias - fraction_bits);
+}
+
 /// Bits of an element, as the file's type has them.
 template <class Field, class Convert>
 auto converted(const Field& field, const Convert& convert) {
@@ -49,6 +72,7 @@ auto of_raw(const std::string& bytes, const Convert& convert) {
 
 /// Bytes of an element in `raw_data`; 0: not a number.
 size_t raw_bytes(int32_t type) {
+    if (is_float8(type)) return 1;
     switch (type) {
         case TensorProto::BOOL:
         case TensorProto::INT8:
@@ -81,6 +105,12 @@ std::vector<float> reals(const TensorProto& source) {
     };
     const std::string& raw = source.raw_data();
     const bool is_raw = source.has_raw_data();
+    if (is_float8(source.data_type())) {
+        const auto small = [&](auto bits) {
+            return float8_to_float(static_cast<uint8_t>(bits), source.data_type());
+        };
+        return is_raw ? of_raw<uint8_t>(raw, small) : converted(source.int32_data(), small);
+    }
     switch (source.data_type()) {
         case TensorProto::FLOAT:
             return is_raw ? of_raw<float>(raw, same) : converted(source.float_data(), same);
@@ -157,9 +187,11 @@ Tensor tensor_of(const std::vector<T>& values, const Shape& shape, ElementType t
 
 }  // namespace
 
+bool is_float8(int32_t type) { return type >= kFloat8E4M3Fn && type <= kFloat8E5M2Fnuz; }
+
 bool is_float_type(int32_t type) {
     return type == TensorProto::FLOAT || type == TensorProto::FLOAT16 ||
-           type == TensorProto::BFLOAT16 || type == TensorProto::DOUBLE;
+           type == TensorProto::BFLOAT16 || type == TensorProto::DOUBLE || is_float8(type);
 }
 
 bool is_number_type(int32_t type) { return raw_bytes(type) != 0; }

@@ -18,6 +18,8 @@ inline constexpr int32_t kOnnxFloat = onnx::TensorProto::FLOAT,
                          kOnnxInt64 = onnx::TensorProto::INT64, kOnnxBool = onnx::TensorProto::BOOL;
 
 bool is_float_type(int32_t onnx_type);
+/// Of eight bits.
+bool is_float8(int32_t onnx_type);
 /// A type of numbers or truth that Tandem reads.
 bool is_number_type(int32_t onnx_type);
 

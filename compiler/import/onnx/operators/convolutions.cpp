@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/graph/operators.h"
 #include "compiler/import/onnx/limits.h"
 #include "compiler/import/onnx/operators/windows.h"
 #include "compiler/import/onnx/tensors.h"
@@ -30,20 +29,10 @@ bool on_array(OnnxMaths& m, const Convolution& c) {
 OnnxValue convolve_on_array(OnnxMaths& m, const Convolution& c) {
     const Shape of = m.shape(c.weights);
     const bool depthwise = c.groups > 1 && of.at(1) == 1;
-    const Window& w = c.window;
     Node node;
     node.op = depthwise ? Operator::kDepthwiseConv2d : Operator::kConv2d;
     if (depthwise) node.attributes["depth_multiplier"] = of.at(0) / c.groups;
-    set_window(node, {.kernel_h = w.kernel[0],
-                      .kernel_w = w.kernel[1],
-                      .stride_h = w.strides[0],
-                      .stride_w = w.strides[1],
-                      .dilation_h = w.dilations[0],
-                      .dilation_w = w.dilations[1],
-                      .pad_top = w.before[0],
-                      .pad_left = w.before[1],
-                      .pad_bottom = w.behind[0],
-                      .pad_right = w.behind[1]});
+    set_window(node, attributes_of(c.window));
     const OnnxValue laid =
         m.transpose(c.weights, depthwise ? Integers{1, 2, 3, 0} : Integers{0, 2, 3, 1});
     node.inputs = {m.graph().image(c.image), m.graph().plain(laid)};

@@ -246,6 +246,7 @@ void cast_to(OnnxMaths& m, const NodeReader& n, int32_t to) {
     else if (is_float_type(to) != real)
         formula = real ? "truncate(a)" : "float(a)";
     const OnnxValue value = m.formula(formula, {from});
+    if (is_float8(to)) return m.result(m.rounded_to_float8(value, to), 0, to);
     m.result(to == onnx::TensorProto::BFLOAT16 ? m.rounded_to_bf16(value) : value, 0, to);
 }
 

@@ -4,7 +4,6 @@
 #include <limits>
 #include <numeric>
 
-#include "compiler/graph/operators.h"
 #include "compiler/import/onnx/limits.h"
 #include "compiler/import/onnx/operators/windows.h"
 #include "compiler/import/onnx/tensors.h"
@@ -35,14 +34,7 @@ void pool_image(OnnxMaths& m, const NodeReader& n, const Window& w, Operator op)
     node.op = op;
     node.inputs = {m.graph().image(n.input(0))};
     node.attributes["filter"] = w.kernel;
-    set_window(node, {.kernel_h = w.kernel[0],
-                      .kernel_w = w.kernel[1],
-                      .stride_h = w.strides[0],
-                      .stride_w = w.strides[1],
-                      .pad_top = w.before[0],
-                      .pad_left = w.before[1],
-                      .pad_bottom = w.behind[0],
-                      .pad_right = w.behind[1]});
+    set_window(node, attributes_of(w));
     const OnnxValue name = m.graph().fresh();
     m.graph().add_image(name, std::move(node), kOnnxFloat);
     m.result(name, 0, m.graph().type(n.input(0)));

@@ -11,12 +11,31 @@ namespace {
 
 using onnx::TensorProto;
 
-/// Numbers of one axis, beside the other axes of `value`.
+/// One number for each block of elements along the axis, as one for each element.
+OnnxValue spread_blocks(OnnxMaths& m, const OnnxValue& value, const OnnxValue& numbers,
+                        int64_t axis) {
+    Shape shape = m.shape(numbers), wide = shape;
+    const auto at = static_cast<size_t>(axis);
+    const int64_t extent = m.shape(value).at(at), blocks = shape.at(at);
+    if (extent % blocks != 0) m.node().fail("scale", "blocks of equal size", shape_text(shape));
+    if (blocks == extent) return numbers;
+    shape.insert(shape.begin() + axis + 1, 1);
+    Shape apart = shape;
+    apart.at(at + 1) = extent / blocks;
+    wide.at(at) = extent;
+    return m.reshape(m.broadcast_to(m.reshape(numbers, shape), apart), wide);
+}
+
+/// Numbers of one axis, or of blocks along it, beside the other axes of `value`.
 OnnxValue along(OnnxMaths& m, const OnnxValue& value, const OnnxValue& numbers, int64_t axis) {
-    if (m.rank(numbers) != 1 || m.shape(numbers).at(0) == 1) return m.reshape(numbers, {});
-    Shape shape(m.shape(value).size(), 1);
+    const bool single =
+        m.rank(numbers) == 0 || (m.rank(numbers) == 1 && m.shape(numbers).at(0) == 1);
+    if (single) return m.reshape(numbers, {});
     if (axis < 0 || axis >= m.rank(value))
         m.node().fail("axis", "an axis of " + shape_text(m.shape(value)), std::to_string(axis));
+    if (m.rank(numbers) != 1 || m.node().integer("block_size", 0) != 0)
+        return spread_blocks(m, value, numbers, axis);
+    Shape shape(m.shape(value).size(), 1);
     shape.at(static_cast<size_t>(axis)) = m.shape(numbers).at(0);
     return m.reshape(numbers, shape);
 }
@@ -43,6 +62,7 @@ const char* within(const NodeReader& n, int32_t type) {
 
 /// Rounded half to even, then the zero point.
 OnnxValue quantised(OnnxMaths& m, const OnnxValue& steps, const OnnxValue& zero, int32_t type) {
+    if (is_float8(type)) return m.rounded_to_float8(steps, type);
     OnnxValue whole = m.formula("round(a)", {steps});
     if (!zero.empty()) whole = m.formula("a + b", {whole, zero});
     return m.formula(within(m.node(), type), {whole});
@@ -52,7 +72,10 @@ void quantize(OnnxMaths& m, const NodeReader& n) {
     const int64_t axis = axis_of(m, n);
     const OnnxValue steps =
         m.formula("a / b", {m.to_float(n.input(0)), along(m, n.input(0), n.input(1), axis)});
-    const int32_t type = n.has_input(2) ? m.graph().type(n.input(2)) : TensorProto::UINT8;
+    const auto named = static_cast<int32_t>(n.integer("output_dtype", 0));
+    const int32_t type = n.has_input(2) ? m.graph().type(n.input(2))
+                         : named != 0   ? named
+                                        : TensorProto::UINT8;
     const OnnxValue zero = n.has_input(2) ? along(m, n.input(0), n.input(2), axis) : OnnxValue();
     m.result(quantised(m, steps, zero, type), 0, type);
 }
@@ -60,9 +83,9 @@ void quantize(OnnxMaths& m, const NodeReader& n) {
 void dequantize(OnnxMaths& m, const NodeReader& n) {
     const int64_t axis = axis_of(m, n);
     const OnnxValue scale = along(m, n.input(0), n.input(1), axis);
-    if (!n.has_input(2)) return m.result(m.formula("float(a) * b", {n.input(0), scale}));
-    m.result(
-        m.formula("float(a - b) * c", {n.input(0), along(m, n.input(0), n.input(2), axis), scale}));
+    OnnxValue steps = n.input(0);
+    if (n.has_input(2)) steps = m.formula("a - b", {steps, along(m, n.input(0), n.input(2), axis)});
+    m.result(m.formula("a * b", {m.to_float(steps), scale}), 0, m.graph().type(n.input(1)));
 }
 
 /// uint8 whose range has the values and 0.

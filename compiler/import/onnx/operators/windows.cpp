@@ -71,6 +71,19 @@ Window window_of(const NodeReader& n, const Integers& spatial, const Integers& k
     return w;
 }
 
+WindowAttributes attributes_of(const Window& w) {
+    return {.kernel_h = w.kernel.at(0),
+            .kernel_w = w.kernel.at(1),
+            .stride_h = w.strides.at(0),
+            .stride_w = w.strides.at(1),
+            .dilation_h = w.dilations.at(0),
+            .dilation_w = w.dilations.at(1),
+            .pad_top = w.before.at(0),
+            .pad_left = w.before.at(1),
+            .pad_bottom = w.behind.at(0),
+            .pad_right = w.behind.at(1)};
+}
+
 OnnxValue padded(OnnxMaths& m, const OnnxValue& value, const Window& w, float fill) {
     Integers before{0, 0}, behind{0, 0};
     for (size_t i = 0; i < w.axes(); ++i) {

@@ -2,6 +2,7 @@
 // Windows over any number of axes behind batch and channels: what convolutions and pools share.
 #pragma once
 
+#include "compiler/graph/operators.h"
 #include "compiler/import/onnx/operators/operators.h"
 
 namespace tandem::compiler::onnx_operators {
@@ -21,6 +22,9 @@ struct Window {
 
 /// auto_pad, or pads; `spatial`: extents of the image.
 Window window_of(const NodeReader& node, const Integers& spatial, const Integers& kernel);
+
+/// Of two axes, as operators of images have them.
+WindowAttributes attributes_of(const Window& window);
 
 /// `value`, batch and channels in front, with padding.
 OnnxValue padded(OnnxMaths& maths, const OnnxValue& value, const Window& window, float fill);
