@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/terminal.h"
 #include "compiler/graph/evaluate.h"
+#include "compiler/graph/fuse.h"
 #include "compiler/graph/node_rules.h"
 #include "compiler/import/onnx/limits.h"
 #include "compiler/import/onnx/tensors.h"
@@ -92,6 +93,7 @@ void GraphBuilder::finish() {
     }
     graph_.nodes.assign(std::make_move_iterator(kept.rbegin()),
                         std::make_move_iterator(kept.rend()));
+    fuse_formulas(graph_);
 }
 
 bool GraphBuilder::is_float(const std::string& name) const { return is_float_type(type(name)); }

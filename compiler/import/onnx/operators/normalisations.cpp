@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/graph/formula.h"
+#include "compiler/graph/operators.h"
 #include "compiler/import/onnx/limits.h"
 #include "compiler/import/onnx/operators/operators.h"
 #include "compiler/import/onnx/tensors.h"
@@ -99,6 +100,40 @@ void instance(OnnxMaths& m, const NodeReader& n) {
              0, m.graph().type(value));
 }
 
+/// Into weights and bias of the convolution in front of it; false: there is none that can take it.
+bool into_convolution(OnnxMaths& m, const NodeReader& n, const OnnxValue& factor,
+                      const OnnxValue& addend) {
+    const Tensor *const by = m.graph().constant(factor), *const add = m.graph().constant(addend);
+    Node* const producer = m.graph().sole_producer(n.input(0));
+    const bool convolves = producer != nullptr && (producer->op == Operator::kConv2d ||
+                                                   producer->op == Operator::kDepthwiseConv2d);
+    if (!convolves || by == nullptr || add == nullptr || activation(*producer) != Activation::kNone)
+        return false;
+    Graph& graph = m.graph().graph();
+    Tensor weights = graph.input(*producer, 1);
+    const auto factors = reals_of(*by);
+    auto addends = reals_of(*add);
+    auto values = reals_of(weights);
+    const bool last = producer->op == Operator::kDepthwiseConv2d;  // axis of the outputs
+    const size_t outputs = factors.size(), each = values.size() / outputs;
+    if (addends.size() != outputs) return false;
+    for (size_t i = 0; i < values.size(); ++i) values[i] *= factors[last ? i % outputs : i / each];
+    if (producer->inputs.size() > 2) {
+        const auto bias = reals_of(graph.input(*producer, 2));
+        for (size_t c = 0; c < outputs; ++c) addends[c] += bias.at(c) * factors[c];
+        producer->inputs.pop_back();
+    }
+    const Shape shape = weights.shape;
+    weights = real_tensor(values, shape);
+    weights.name = n.name() + "/weights";
+    Tensor bias = real_tensor(addends, {static_cast<int64_t>(outputs)});
+    bias.name = n.name() + "/bias";
+    producer->inputs[1] = graph.add(std::move(weights));
+    producer->inputs.push_back(graph.add(std::move(bias)));
+    m.result(n.input(0));
+    return true;
+}
+
 void batch(OnnxMaths& m, const NodeReader& n) {
     const OnnxValue& value = n.input(0);
     if (m.rank(value) < 2) n.fail("input 0", "2 axes or more", shape_text(m.shape(value)));
@@ -119,6 +154,7 @@ void batch(OnnxMaths& m, const NodeReader& n) {
     const OnnxValue factor =
         m.formula("a * rsqrt(b + " + number(epsilon) + ")", {n.input(1), variance});
     const OnnxValue addend = m.formula("a - b * c", {n.input(2), mean, factor});
+    if (into_convolution(m, n, factor, addend)) return;
     m.result(m.formula("a * b + c", {value, channel(factor), channel(addend)}), 0,
              m.graph().type(value));
 }
