@@ -77,9 +77,9 @@ TEST(FuseFormulas, WhatOthersReadStays) {
 }
 
 TEST(FuseFormulas, WhatIsBroadcastStays) {
-    const auto graph = graph_of(tensor(0, "3x1") + tensor(1, "3x8") + tensor(2, "3x1") + tensor(3, "3x8"),
-                                node("exp(a)", "%0", 2) + node("a * b", "%1,%2", 3),
-                                "inputs %0,%1\noutputs %3\n");
+    const auto graph =
+        graph_of(tensor(0, "3x1") + tensor(1, "3x8") + tensor(2, "3x1") + tensor(3, "3x8"),
+                 node("exp(a)", "%0", 2) + node("a * b", "%1,%2", 3), "inputs %0,%1\noutputs %3\n");
     expect_fused(graph, 3 + 24, 2);
 }
 

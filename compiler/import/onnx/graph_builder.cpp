@@ -201,6 +201,7 @@ bool GraphBuilder::is_image(const std::string& name) const {
 TensorId GraphBuilder::activation(const std::string& name) {
     const TensorId id = plain(name);
     if (!graph_.tensors[id].is_constant) return id;
+    if (const auto known = computed_.find(id); known != computed_.end()) return known->second;
     if (graph_.inputs.empty())
         throw UserError(graph_.file, "graph inputs", "1 or more, for a constant to stand beside",
                         "none");
@@ -221,10 +222,9 @@ TensorId GraphBuilder::activation(const std::string& name) {
     node.op = Operator::kElementwise;
     node.inputs = {add_node(fresh(), std::move(scalar), input_type, {}), id};
     node.attributes["formula"] = std::string("b");
-    Value& value = values_.at(name);
-    value.plain = add_node(name + "/computed", std::move(node), type, {});
-    value.constant = nullptr;
-    return *value.plain;
+    const TensorId made = add_node(name + "/computed", std::move(node), type, {});
+    computed_[id] = made;
+    return made;
 }
 
 std::string GraphBuilder::fresh() {

@@ -113,6 +113,7 @@ class GraphBuilder {
     std::map<std::string, uint32_t> readers_;
     std::map<TensorId, std::shared_ptr<const Tensor>> given_values_;
     std::vector<std::string> specialised_;
+    std::unordered_map<TensorId, TensorId> computed_;  ///< of constants: by the chip
     std::unordered_map<TensorId, size_t> producers_;  ///< position among the nodes
     uint64_t fresh_ = 0;
     size_t depth_ = 0;  ///< of evaluated()
