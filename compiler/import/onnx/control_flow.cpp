@@ -22,7 +22,7 @@ void need_inputs(const NodeReader& n, const onnx::GraphProto& body, size_t count
         n.fail("body", std::to_string(count) + " inputs", std::to_string(body.input_size()));
 }
 
-void add_if(OnnxMaths& m, const NodeReader& n, const RunBody& run) {
+void add_if(Maths& m, const NodeReader& n, const RunBody& run) {
     const bool holds = onnx_operators::known_integer(m, n, 0, "cond") != 0;
     const onnx::GraphProto& body = body_of(n, holds ? "then_branch" : "else_branch");
     run(body);
@@ -31,11 +31,11 @@ void add_if(OnnxMaths& m, const NodeReader& n, const RunBody& run) {
 }
 
 /// Elements that iterations made, side by side along a new axis in front.
-OnnxValue stacked(OnnxMaths& m, const NodeReader& n, const std::vector<OnnxValue>& values,
+ValueName stacked(Maths& m, const NodeReader& n, const std::vector<ValueName>& values,
                   int64_t axis) {
     if (values.empty()) n.fail("body", "1 iteration or more, for what it collects", "none");
-    std::vector<OnnxValue> rows;
-    for (const OnnxValue& value : values) {
+    std::vector<ValueName> rows;
+    for (const ValueName& value : values) {
         Shape shape = m.shape(value);
         shape.insert(shape.begin() + axis, 1);
         rows.push_back(m.reshape(value, shape));
@@ -44,8 +44,8 @@ OnnxValue stacked(OnnxMaths& m, const NodeReader& n, const std::vector<OnnxValue
 }
 
 /// What an iteration made, under names that the next one does not take.
-std::vector<OnnxValue> outputs_of(OnnxMaths& m, const onnx::GraphProto& body) {
-    std::vector<OnnxValue> outputs;
+std::vector<ValueName> outputs_of(Maths& m, const onnx::GraphProto& body) {
+    std::vector<ValueName> outputs;
     for (const auto& one : body.output()) {
         outputs.push_back(m.graph().fresh());
         m.graph().rename(one.name(), outputs.back());
@@ -53,7 +53,7 @@ std::vector<OnnxValue> outputs_of(OnnxMaths& m, const onnx::GraphProto& body) {
     return outputs;
 }
 
-void add_loop(OnnxMaths& m, const NodeReader& n, const RunBody& run) {
+void add_loop(Maths& m, const NodeReader& n, const RunBody& run) {
     const onnx::GraphProto& body = body_of(n, "body");
     const auto states = static_cast<size_t>(std::max(0, n.inputs() - 2));
     need_inputs(n, body, states + 2);
@@ -62,10 +62,10 @@ void add_loop(OnnxMaths& m, const NodeReader& n, const RunBody& run) {
     const bool counted = n.has_input(0);
     const int64_t trips = counted ? onnx_operators::known_integer(m, n, 0, "M") : kMostIterations;
     if (trips > kMostIterations) n.fail("M", "at most 4096", std::to_string(trips));
-    OnnxValue condition = n.has_input(1) ? n.input(1) : m.integers({1}, {});
-    std::vector<OnnxValue> state;
+    ValueName condition = n.has_input(1) ? n.input(1) : m.integers({1}, {});
+    std::vector<ValueName> state;
     for (size_t s = 0; s < states; ++s) state.push_back(n.input(static_cast<int>(s) + 2));
-    std::vector<std::vector<OnnxValue>> collected(static_cast<size_t>(body.output_size()) - 1 -
+    std::vector<std::vector<ValueName>> collected(static_cast<size_t>(body.output_size()) - 1 -
                                                   states);
     for (int64_t i = 0; i < trips; ++i) {
         const Tensor* const holds = m.graph().known(condition);
@@ -88,7 +88,7 @@ void add_loop(OnnxMaths& m, const NodeReader& n, const RunBody& run) {
         m.result(stacked(m, n, collected[k], 0), static_cast<int>(states + k));
 }
 
-void add_scan(OnnxMaths& m, const NodeReader& n, const RunBody& run) {
+void add_scan(Maths& m, const NodeReader& n, const RunBody& run) {
     if (n.opset() < 9) n.fail("opset", "9 or later", std::to_string(n.opset()));
     const onnx::GraphProto& body = body_of(n, "body");
     const int64_t scanned = n.integer("num_scan_inputs", 0);
@@ -114,15 +114,15 @@ void add_scan(OnnxMaths& m, const NodeReader& n, const RunBody& run) {
     const int64_t trips = m.shape(n.input(static_cast<int>(states)))[static_cast<size_t>(axis(0))];
     if (trips > kMostIterations)
         n.fail("scan inputs", "at most 4096 elements", std::to_string(trips));
-    std::vector<OnnxValue> state;
+    std::vector<ValueName> state;
     for (size_t s = 0; s < states; ++s) state.push_back(n.input(static_cast<int>(s)));
-    std::vector<std::vector<OnnxValue>> collected(static_cast<size_t>(body.output_size()) - states);
+    std::vector<std::vector<ValueName>> collected(static_cast<size_t>(body.output_size()) - states);
     for (int64_t i = 0; i < trips; ++i) {
         for (size_t s = 0; s < states; ++s)
             m.graph().rename(state[s], body.input(static_cast<int>(s)).name());
         for (size_t k = 0; k < static_cast<size_t>(scanned); ++k) {
-            const OnnxValue& input = n.input(static_cast<int>(states + k));
-            const OnnxValue one =
+            const ValueName& input = n.input(static_cast<int>(states + k));
+            const ValueName one =
                 m.slice(input, axis(k), backwards.at(k) != 0 ? trips - 1 - i : i, 1);
             Shape shape = m.shape(one);
             shape.erase(shape.begin() + axis(k));
@@ -145,7 +145,7 @@ bool is_control_flow(const std::string& type) {
     return type == "If" || type == "Loop" || type == "Scan";
 }
 
-void add_control_flow(OnnxMaths& m, const NodeReader& n, const RunBody& run) {
+void add_control_flow(Maths& m, const NodeReader& n, const RunBody& run) {
     n.type() == "If"     ? add_if(m, n, run)
     : n.type() == "Loop" ? add_loop(m, n, run)
                          : add_scan(m, n, run);

@@ -5,7 +5,8 @@
 
 #include <functional>
 
-#include "compiler/import/onnx/maths.h"
+#include "compiler/import/build/maths.h"
+#include "compiler/import/onnx/node_reader.h"
 
 namespace tandem::compiler {
 
@@ -13,6 +14,6 @@ namespace tandem::compiler {
 using RunBody = std::function<void(const onnx::GraphProto& body)>;
 
 bool is_control_flow(const std::string& type);
-void add_control_flow(OnnxMaths& maths, const NodeReader& node, const RunBody& run);
+void add_control_flow(Maths& maths, const NodeReader& node, const RunBody& run);
 
 }  // namespace tandem::compiler

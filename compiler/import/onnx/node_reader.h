@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "compiler/import/build/source_node.h"
+
 namespace tandem::compiler {
 
-class NodeReader {
+class NodeReader : public SourceNode {
   public:
     NodeReader(const onnx::NodeProto& node, uint32_t index, const std::string& file, int64_t opset)
         : node_(node), index_(index), file_(file), opset_(opset) {}
@@ -21,7 +23,7 @@ class NodeReader {
     /// Of the standard operators.
     int64_t opset() const { return opset_; }
     /// "node 3 (Conv 'name')".
-    std::string text() const;
+    std::string text() const override;
 
     int inputs() const { return node_.input_size(); }
     /// An optional input that is left out has an empty name.
@@ -29,8 +31,10 @@ class NodeReader {
     const std::string& input(int i) const;
     /// The only one.
     const std::string& output() const;
-    bool has_output(int i) const { return i < node_.output_size() && !node_.output(i).empty(); }
-    const std::string& output(int i) const { return node_.output(i); }
+    bool has_output(int i) const override {
+        return i < node_.output_size() && !node_.output(i).empty();
+    }
+    const std::string& output(int i) const override { return node_.output(i); }
     int outputs() const { return node_.output_size(); }
 
     bool has(const std::string& name) const { return find(name) != nullptr; }
@@ -44,7 +48,7 @@ class NodeReader {
     const onnx::AttributeProto* find(const std::string& name) const;
 
     [[noreturn]] void fail(const std::string& what, const std::string& expected,
-                           const std::string& found) const;
+                           const std::string& found) const override;
 
   private:
     const onnx::AttributeProto* find(const std::string& name,

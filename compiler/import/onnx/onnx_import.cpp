@@ -12,9 +12,9 @@
 #include "base/file.h"
 #include "base/terminal.h"
 #include "compiler/graph/verify.h"
+#include "compiler/import/build/limits.h"
 #include "compiler/import/onnx/control_flow.h"
 #include "compiler/import/onnx/external_data.h"
-#include "compiler/import/onnx/limits.h"
 #include "compiler/import/onnx/operators/operators.h"
 #include "compiler/import/onnx/tensors.h"
 
@@ -136,7 +136,7 @@ class Importer {
     }
 
     void compute(const NodeReader& node, uint32_t index) {
-        OnnxMaths maths(graph_, node);
+        Maths maths(graph_, node);
         if (is_control_flow(node.type()))
             add_control_flow(maths, node,
                              [&](const onnx::GraphProto& body) { add_body(body, index); });

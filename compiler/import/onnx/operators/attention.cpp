@@ -11,8 +11,7 @@ namespace tandem::compiler::onnx_operators {
 namespace {
 
 /// [batch, heads, length, depth] of that, or of [batch, length, heads * depth].
-OnnxValue heads_apart(OnnxMaths& m, const NodeReader& n, const OnnxValue& value,
-                      const char* heads) {
+ValueName heads_apart(Maths& m, const NodeReader& n, const ValueName& value, const char* heads) {
     if (m.rank(value) == 4) return value;
     const Shape shape = m.shape(value);
     const int64_t count = n.integer(heads, 0);
@@ -23,7 +22,7 @@ OnnxValue heads_apart(OnnxMaths& m, const NodeReader& n, const OnnxValue& value,
 }
 
 /// Each head for `times` heads of the queries.
-OnnxValue repeated(OnnxMaths& m, const OnnxValue& value, int64_t times) {
+ValueName repeated(Maths& m, const ValueName& value, int64_t times) {
     if (times == 1) return value;
     const Shape s = m.shape(value);
     return m.reshape(m.broadcast_to(m.reshape(value, {s.at(0), s.at(1), 1, s.at(2), s.at(3)}),
@@ -32,14 +31,14 @@ OnnxValue repeated(OnnxMaths& m, const OnnxValue& value, int64_t times) {
 }
 
 /// Truth, or what is added; keys behind its end are not seen.
-OnnxValue masked(OnnxMaths& m, const OnnxValue& scores, const OnnxValue& mask) {
+ValueName masked(Maths& m, const ValueName& scores, const ValueName& mask) {
     if (m.is_float(mask)) return m.formula("a + b", {scores, mask});
     return m.formula("select(a, b, -infinity)", {mask, scores});
 }
 
-void attention(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue q = heads_apart(m, n, n.input(0), "q_num_heads");
-    OnnxValue k = heads_apart(m, n, n.input(1), "kv_num_heads"),
+void attention(Maths& m, const NodeReader& n) {
+    const ValueName q = heads_apart(m, n, n.input(0), "q_num_heads");
+    ValueName k = heads_apart(m, n, n.input(1), "kv_num_heads"),
               v = heads_apart(m, n, n.input(2), "kv_num_heads");
     for (int i : {4, 5})
         if (n.has_input(i) && m.rank(n.input(i)) != 4)
@@ -57,19 +56,19 @@ void attention(OnnxMaths& m, const NodeReader& n) {
     const int64_t times = of_q.at(1) / of_k.at(1);
     const float scale =
         n.has("scale") ? n.real("scale", 1) : 1 / std::sqrt(static_cast<float>(of_q.at(3)));
-    OnnxValue scores = m.matmul(q, m.transpose(repeated(m, k, times), {0, 1, 3, 2}));
+    ValueName scores = m.matmul(q, m.transpose(repeated(m, k, times), {0, 1, 3, 2}));
     scores = m.formula("a * b", {scores, m.scalar(scale)});
     if (const float cap = n.real("softcap", 0); cap != 0)
         scores = m.formula("b * tanh(a / b)", {scores, m.scalar(cap)});
     if (n.integer("is_causal", 0) != 0) {
-        const OnnxValue seen =
+        const ValueName seen =
             m.formula("less_equal(b, a + c)",
                       {m.places(of_q.at(2), 0, 2), m.places(of_k.at(2), 1, 2), m.scalar(past)});
         scores = masked(m, scores, seen);
     }
     if (n.has_input(3)) scores = masked(m, scores, n.input(3));
-    const OnnxValue weights = softmax(m, scores, 3);
-    OnnxValue result = m.matmul(weights, repeated(m, v, times));
+    const ValueName weights = softmax(m, scores, 3);
+    ValueName result = m.matmul(weights, repeated(m, v, times));
     if (m.rank(n.input(0)) == 3) {
         const Shape s = m.shape(result);
         result =
@@ -80,14 +79,14 @@ void attention(OnnxMaths& m, const NodeReader& n) {
 }
 
 /// Pairs of numbers turned by an angle that grows with the place.
-void rotary(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue& input = n.input(0);
+void rotary(Maths& m, const NodeReader& n) {
+    const ValueName& input = n.input(0);
     const bool flat = m.rank(input) == 3;
-    OnnxValue value = flat ? heads_apart(m, n, input, "num_heads") : input;
+    ValueName value = flat ? heads_apart(m, n, input, "num_heads") : input;
     if (m.rank(value) != 4) n.fail("input", "3 or 4 axes", shape_text(m.shape(value)));
     value = m.transpose(value, {0, 2, 1, 3});  // batch, length, heads, depth
     const Shape s = m.shape(value);
-    OnnxValue cosines = n.input(1), sines = n.input(2);
+    ValueName cosines = n.input(1), sines = n.input(2);
     if (n.has_input(3))
         cosines = m.gather(cosines, n.input(3), 0), sines = m.gather(sines, n.input(3), 0);
     const int64_t turned = n.integer("rotary_embedding_dim", 0) == 0
@@ -100,14 +99,14 @@ void rotary(OnnxMaths& m, const NodeReader& n) {
     cosines = m.reshape(m.slice(cosines, m.rank(cosines) - 1, 0, half), beside);
     sines = m.reshape(m.slice(sines, m.rank(sines) - 1, 0, half), beside);
     const bool interleaved = n.integer("interleaved", 0) != 0;
-    const OnnxValue front = m.slice(value, 3, 0, turned);
-    const OnnxValue x = interleaved ? m.slice(front, 3, 0, half, 2) : m.slice(front, 3, 0, half);
-    const OnnxValue y = interleaved ? m.slice(front, 3, 1, half, 2) : m.slice(front, 3, half, half);
-    const OnnxValue real =
+    const ValueName front = m.slice(value, 3, 0, turned);
+    const ValueName x = interleaved ? m.slice(front, 3, 0, half, 2) : m.slice(front, 3, 0, half);
+    const ValueName y = interleaved ? m.slice(front, 3, 1, half, 2) : m.slice(front, 3, half, half);
+    const ValueName real =
         m.formula("a - b", {m.formula("a * b", {x, cosines}), m.formula("a * b", {y, sines})});
-    const OnnxValue imaginary =
+    const ValueName imaginary =
         m.formula("a + b", {m.formula("a * b", {x, sines}), m.formula("a * b", {y, cosines})});
-    OnnxValue result;
+    ValueName result;
     if (interleaved) {
         const Shape pair{s.at(0), s.at(1), s.at(2), half, 1};
         result = m.reshape(m.concatenate({m.reshape(real, pair), m.reshape(imaginary, pair)}, 4),
@@ -121,18 +120,18 @@ void rotary(OnnxMaths& m, const NodeReader& n) {
              m.graph().type(input));
 }
 
-void rms(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue& value = n.input(0);
+void rms(Maths& m, const NodeReader& n) {
+    const ValueName& value = n.input(0);
     Integers axes;
     for (int64_t axis = m.axis_in(value, n.integer("axis", -1)); axis < m.rank(value); ++axis)
         axes.push_back(axis);
-    const OnnxValue squares = m.mean(m.formula("a * a", {value}), axes);
-    const OnnxValue inverse =
+    const ValueName squares = m.mean(m.formula("a * a", {value}), axes);
+    const ValueName inverse =
         m.formula("rsqrt(a + " + formula_number(n.real("epsilon", 1e-5f)) + ")", {squares});
     m.result(m.formula("a * b * c", {value, inverse, n.input(1)}), 0, m.graph().type(value));
 }
 
-void gelu(OnnxMaths& m, const NodeReader& n) {
+void gelu(Maths& m, const NodeReader& n) {
     const bool approximate = n.word("approximate", "none") == "tanh";
     m.result(m.formula(approximate ? "0.5 * a * (1 + tanh(0.7978846 * (a + 0.044715 * a * a * a)))"
                                    : "0.5 * a * (1 + erf(a * 0.70710677))",

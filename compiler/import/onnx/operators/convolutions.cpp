@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compiler/import/onnx/limits.h"
+#include "compiler/import/build/limits.h"
 #include "compiler/import/onnx/operators/windows.h"
 #include "compiler/import/onnx/tensors.h"
 
@@ -12,67 +12,67 @@ namespace tandem::compiler::onnx_operators {
 namespace {
 
 struct Convolution {
-    OnnxValue image;    ///< batch, channels, spatial axes
-    OnnxValue weights;  ///< outputs, channels of a group, kernel
-    OnnxValue bias;     ///< may be empty
+    ValueName image;    ///< batch, channels, spatial axes
+    ValueName weights;  ///< outputs, channels of a group, kernel
+    ValueName bias;     ///< may be empty
     int64_t groups = 1;
     Window window;
 };
 
-bool on_array(OnnxMaths& m, const Convolution& c) {
+bool on_array(Maths& m, const Convolution& c) {
     const auto none = [](int64_t beyond) { return beyond == 0; };
     return c.window.axes() == 2 && m.graph().constant(c.weights) != nullptr &&
            std::ranges::all_of(c.window.beyond, none) &&
            (c.bias.empty() || m.graph().constant(c.bias) != nullptr);
 }
 
-OnnxValue convolve_on_array(OnnxMaths& m, const Convolution& c) {
+ValueName convolve_on_array(Maths& m, const Convolution& c) {
     const Shape of = m.shape(c.weights);
     const bool depthwise = c.groups > 1 && of.at(1) == 1;
     Node node;
     node.op = depthwise ? Operator::kDepthwiseConv2d : Operator::kConv2d;
     if (depthwise) node.attributes["depth_multiplier"] = of.at(0) / c.groups;
     set_window(node, attributes_of(c.window));
-    const OnnxValue laid =
+    const ValueName laid =
         m.transpose(c.weights, depthwise ? Integers{1, 2, 3, 0} : Integers{0, 2, 3, 1});
     node.inputs = {m.graph().image(c.image), m.graph().plain(laid)};
     if (!c.bias.empty()) node.inputs.push_back(m.graph().plain(c.bias));
-    OnnxValue name = m.graph().fresh();
+    ValueName name = m.graph().fresh();
     m.graph().add_image(name, std::move(node), kOnnxFloat);
     return name;
 }
 
 /// [outputs of a group, taps * channels] times [taps * channels, windows], for each group.
-OnnxValue convolve_as_products(OnnxMaths& m, const Convolution& c) {
+ValueName convolve_as_products(Maths& m, const Convolution& c) {
     const Shape of = m.shape(c.weights), image = m.shape(c.image);
     const int64_t channels = of.at(1), outputs = of.at(0) / c.groups, taps = c.window.taps();
     const int64_t windows =
         std::accumulate(c.window.out.begin(), c.window.out.end(), int64_t{1}, std::multiplies<>());
     m.need_at_most(taps, kMostParts, "kernel", "taps");
-    const OnnxValue wide = padded(m, c.image, c.window, 0);
-    std::vector<OnnxValue> columns;
+    const ValueName wide = padded(m, c.image, c.window, 0);
+    std::vector<ValueName> columns;
     for (int64_t tap = 0; tap < taps; ++tap)
         columns.push_back(
             m.reshape(tap_of(m, wide, c.window, tap), {image.at(0), c.groups, channels, windows}));
-    const OnnxValue left = m.reshape(
+    const ValueName left = m.reshape(
         m.transpose(m.reshape(c.weights, {c.groups, outputs, channels, taps}), {0, 1, 3, 2}),
         {1, c.groups, outputs, taps * channels});
     Shape shape{image.at(0), of.at(0)};
     shape.insert(shape.end(), c.window.out.begin(), c.window.out.end());
-    OnnxValue product = m.reshape(m.matmul(left, m.concatenate(columns, 2)), shape);
+    ValueName product = m.reshape(m.matmul(left, m.concatenate(columns, 2)), shape);
     if (c.bias.empty()) return product;
     Shape of_bias(shape.size(), 1);
     of_bias.at(1) = of.at(0);
     return m.formula("a + b", {product, m.reshape(c.bias, of_bias)});
 }
 
-OnnxValue convolve(OnnxMaths& m, const Convolution& c) {
+ValueName convolve(Maths& m, const Convolution& c) {
     return on_array(m, c) ? convolve_on_array(m, c) : convolve_as_products(m, c);
 }
 
 Integers spatial_of(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
-Convolution read(OnnxMaths& m, const NodeReader& n, bool transposed) {
+Convolution read(Maths& m, const NodeReader& n, bool transposed) {
     Convolution c;
     c.image = n.input(0);
     c.weights = n.input(1);
@@ -94,14 +94,14 @@ Convolution read(OnnxMaths& m, const NodeReader& n, bool transposed) {
     return c;
 }
 
-void conv(OnnxMaths& m, const NodeReader& n) {
+void conv(Maths& m, const NodeReader& n) {
     Convolution c = read(m, n, false);
     c.window = window_of(n, spatial_of(m.shape(c.image)), spatial_of(m.shape(c.weights)));
     m.result(convolve(m, c), 0, m.graph().type(c.image));
 }
 
 /// Zeros between neighbours along one axis.
-OnnxValue spread(OnnxMaths& m, const OnnxValue& value, int64_t axis, int64_t stride) {
+ValueName spread(Maths& m, const ValueName& value, int64_t axis, int64_t stride) {
     if (stride == 1) return value;
     Shape apart = m.shape(value);
     const auto at = static_cast<size_t>(axis);
@@ -111,12 +111,12 @@ OnnxValue spread(OnnxMaths& m, const OnnxValue& value, int64_t axis, int64_t str
     behind[at + 1] = stride - 1;
     Shape together = m.shape(value);
     together.at(at) = extent * stride;
-    const OnnxValue wide = m.reshape(m.pad(m.reshape(value, apart), before, behind, 0), together);
+    const ValueName wide = m.reshape(m.pad(m.reshape(value, apart), before, behind, 0), together);
     return m.slice(wide, axis, 0, (extent - 1) * stride + 1);
 }
 
 /// A convolution, with the kernel turned round, of the image with zeros between its pixels.
-void conv_transpose(OnnxMaths& m, const NodeReader& n) {
+void conv_transpose(Maths& m, const NodeReader& n) {
     Convolution c = read(m, n, true);
     const Shape of = m.shape(c.weights), image = m.shape(c.image);
     const Integers kernel = spatial_of(of), spatial = spatial_of(image);
@@ -136,7 +136,7 @@ void conv_transpose(OnnxMaths& m, const NodeReader& n) {
     w.dilations = dilations;
     w.strides.assign(axes, 1);
     w.beyond.assign(axes, 0);
-    OnnxValue turned = c.weights;
+    ValueName turned = c.weights;
     for (size_t i = 0; i < axes; ++i) {
         const auto axis = static_cast<int64_t>(i) + 2;
         const int64_t reach = (kernel[i] - 1) * dilations[i] + 1;

@@ -11,7 +11,7 @@ namespace {
 
 /// An operand, and a letter for each of its axes; those of "..." are capitals from Z on backwards.
 struct Term {
-    OnnxValue value;
+    ValueName value;
     std::string letters;
 };
 
@@ -27,15 +27,15 @@ std::string expanded(const NodeReader& n, std::string text, size_t rank) {
 }
 
 /// The axis of the second of two equal letters goes: elements where both places are the same.
-void take_diagonals(OnnxMaths& m, Term& term) {
+void take_diagonals(Maths& m, Term& term) {
     for (size_t i = 0; i < term.letters.size(); ++i) {
         const size_t j = term.letters.find(term.letters[i], i + 1);
         if (j == std::string::npos) continue;
         const int64_t count = m.shape(term.value).at(i), rank = m.rank(term.value);
-        const OnnxValue same =
+        const ValueName same =
             m.formula("a == b", {m.places(count, static_cast<int64_t>(i), rank),
                                  m.places(count, static_cast<int64_t>(j), rank)});
-        const OnnxValue kept = m.formula(
+        const ValueName kept = m.formula(
             m.is_float(term.value) ? "select(a, b, 0.0)" : "select(a, b, 0)", {same, term.value});
         term.value = m.reduce("SUM", kept, {static_cast<int64_t>(j)}, false);
         term.letters.erase(j, 1);
@@ -44,7 +44,7 @@ void take_diagonals(OnnxMaths& m, Term& term) {
 }
 
 /// With axes in the order of `letters`, one of 1 element for each that it does not have.
-OnnxValue aligned(OnnxMaths& m, const Term& term, const std::string& letters) {
+ValueName aligned(Maths& m, const Term& term, const std::string& letters) {
     Integers perm;
     Shape shape;
     for (const char letter : letters) {
@@ -55,7 +55,7 @@ OnnxValue aligned(OnnxMaths& m, const Term& term, const std::string& letters) {
     return m.reshape(m.transpose(term.value, perm), shape);
 }
 
-Term summed(OnnxMaths& m, const Term& term, const std::string& kept) {
+Term summed(Maths& m, const Term& term, const std::string& kept) {
     Integers axes;
     std::string rest;
     for (size_t i = 0; i < term.letters.size(); ++i)
@@ -67,7 +67,7 @@ Term summed(OnnxMaths& m, const Term& term, const std::string& kept) {
 }
 
 /// Letters of both that stay are the batch; of both that go, the reduction.
-Term product(OnnxMaths& m, const Term& a, const Term& b, const std::string& kept) {
+Term product(Maths& m, const Term& a, const Term& b, const std::string& kept) {
     std::string batch, reduced, left, right;
     for (const char c : a.letters) {
         const bool shared = b.letters.find(c) != std::string::npos,
@@ -82,7 +82,7 @@ Term product(OnnxMaths& m, const Term& a, const Term& b, const std::string& kept
         return summed(m, both, kept + left + right);
     }
     const auto matrix = [&](const Term& term, const std::string& rows, const std::string& columns) {
-        const OnnxValue laid = aligned(m, term, batch + rows + columns);
+        const ValueName laid = aligned(m, term, batch + rows + columns);
         Shape shape = m.shape(laid),
               flat(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(batch.size()));
         flat.insert(flat.end(), {1, 1});
@@ -90,7 +90,7 @@ Term product(OnnxMaths& m, const Term& a, const Term& b, const std::string& kept
             flat[batch.size() + (i < batch.size() + rows.size() ? 0 : 1)] *= shape.at(i);
         return m.reshape(laid, flat);
     };
-    const OnnxValue made = m.matmul(matrix(a, left, reduced), matrix(b, reduced, right));
+    const ValueName made = m.matmul(matrix(a, left, reduced), matrix(b, reduced, right));
     Shape shape;
     const std::string letters = batch + left + right;
     for (const char c : letters) {
@@ -100,7 +100,7 @@ Term product(OnnxMaths& m, const Term& a, const Term& b, const std::string& kept
     return {m.reshape(made, shape), letters};
 }
 
-void einsum(OnnxMaths& m, const NodeReader& n) {
+void einsum(Maths& m, const NodeReader& n) {
     std::string equation = n.word("equation", "");
     const size_t arrow = equation.find("->");
     std::string inputs = equation.substr(0, arrow);

@@ -12,16 +12,16 @@
 namespace tandem::compiler::onnx_operators {
 namespace {
 
-std::vector<OnnxValue> inputs_of(const NodeReader& n) {
-    std::vector<OnnxValue> inputs;
+std::vector<ValueName> inputs_of(const NodeReader& n) {
+    std::vector<ValueName> inputs;
     for (int i = 0; i < n.inputs(); ++i) inputs.push_back(n.input(i));
     return inputs;
 }
 
 /// Before opset 7 the axes of the second input began at `axis`, and the slopes of PRelu at the
 /// channels.
-std::vector<OnnxValue> aligned_inputs(OnnxMaths& m, const NodeReader& n) {
-    std::vector<OnnxValue> inputs = inputs_of(n);
+std::vector<ValueName> aligned_inputs(Maths& m, const NodeReader& n) {
+    std::vector<ValueName> inputs = inputs_of(n);
     if (n.opset() >= 7 || inputs.size() != 2) return inputs;
     const int64_t rank = m.rank(inputs[0]), own = m.rank(inputs[1]);
     const bool slopes = n.type() == "PRelu" && own == 1 && rank > 1;
@@ -85,10 +85,10 @@ constexpr Plain kPlain[] = {
     {"Xor", "xor(a, b)", true},
 };
 
-void plain(OnnxMaths& m, const NodeReader& n) {
+void plain(Maths& m, const NodeReader& n) {
     const auto* const row =
         std::ranges::find_if(kPlain, [&](const Plain& one) { return n.type() == one.type; });
-    const OnnxValue value = m.formula(row->formula, aligned_inputs(m, n));
+    const ValueName value = m.formula(row->formula, aligned_inputs(m, n));
     const int typed = n.type() == "Where" ? 1 : 0;
     m.result(value, 0, row->truth ? kOnnxBool : m.graph().type(n.input(typed)));
 }
@@ -120,7 +120,7 @@ const std::vector<WithParameters>& with_parameters() {
     return all;
 }
 
-void parametric(OnnxMaths& m, const NodeReader& n) {
+void parametric(Maths& m, const NodeReader& n) {
     const auto row = std::ranges::find_if(
         with_parameters(), [&](const WithParameters& one) { return n.type() == one.type; });
     std::string formula = row->formula;
@@ -135,10 +135,10 @@ void parametric(OnnxMaths& m, const NodeReader& n) {
 }
 
 /// Of any number of inputs.
-void several(OnnxMaths& m, const NodeReader& n) {
+void several(Maths& m, const NodeReader& n) {
     const std::string& type = n.type();
     const char* const formula = type == "Max" ? "max(a, b)" : type == "Min" ? "min(a, b)" : "a + b";
-    OnnxValue value = n.input(0);
+    ValueName value = n.input(0);
     for (int i = 1; i < n.inputs(); ++i) value = m.formula(formula, {value, n.input(i)});
     if (type == "Mean")
         value = m.formula("a / b", {value, m.scalar(static_cast<float>(n.inputs()))});
@@ -160,7 +160,7 @@ bool is_bias_of(const Shape& value, bool image, const Shape& constant) {
 }
 
 /// Into the producer's bias; false: it cannot take it.
-bool add_bias(OnnxMaths& m, const NodeReader& n, int value, int bias) {
+bool add_bias(Maths& m, const NodeReader& n, int value, int bias) {
     const Tensor* const constant = m.graph().constant(n.input(bias));
     Node* const producer = m.graph().sole_producer(n.input(value));
     if (constant == nullptr || constant->type != ElementType::kFloat32 || producer == nullptr ||
@@ -175,13 +175,13 @@ bool add_bias(OnnxMaths& m, const NodeReader& n, int value, int bias) {
     return true;
 }
 
-void add(OnnxMaths& m, const NodeReader& n) {
+void add(Maths& m, const NodeReader& n) {
     if (!n.has("axis") && (add_bias(m, n, 0, 1) || add_bias(m, n, 1, 0))) return;
     m.result(m.formula("a + b", aligned_inputs(m, n)), 0, m.graph().type(n.input(0)));
 }
 
 /// Fused into what makes its input, where that can.
-void relu(OnnxMaths& m, const NodeReader& n) {
+void relu(Maths& m, const NodeReader& n) {
     Node* const producer = m.graph().sole_producer(n.input(0));
     if (producer == nullptr ||
         find_attribute(operator_info(producer->op), "activation") == nullptr ||
@@ -191,8 +191,8 @@ void relu(OnnxMaths& m, const NodeReader& n) {
     m.result(n.input(0));
 }
 
-void clip(OnnxMaths& m, const NodeReader& n) {
-    OnnxValue value = n.input(0);
+void clip(Maths& m, const NodeReader& n) {
+    ValueName value = n.input(0);
     const auto bound = [&](int input, const char* name, const char* formula) {
         if (n.has_input(input))
             value = m.formula(formula, {value, n.input(input)});
@@ -205,26 +205,26 @@ void clip(OnnxMaths& m, const NodeReader& n) {
     m.result(value, 0, m.graph().type(n.input(0)));
 }
 
-void power(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue base = m.to_float(n.input(0)), exponent = m.to_float(n.input(1));
-    const OnnxValue value = m.formula("power(a, b)", {base, exponent});
+void power(Maths& m, const NodeReader& n) {
+    const ValueName base = m.to_float(n.input(0)), exponent = m.to_float(n.input(1));
+    const ValueName value = m.formula("power(a, b)", {base, exponent});
     const bool whole = !m.is_float(n.input(0));
     m.result(whole ? m.formula("round(a)", {value}) : value, 0, m.graph().type(n.input(0)));
 }
 
-void mod(OnnxMaths& m, const NodeReader& n) {
+void mod(Maths& m, const NodeReader& n) {
     const bool truncated = n.integer("fmod", 0) != 0;
     m.result(m.formula(truncated ? "fmod(a, b)" : "remainder(a, b)", inputs_of(n)), 0,
              m.graph().type(n.input(0)));
 }
 
-void bit_shift(OnnxMaths& m, const NodeReader& n) {
+void bit_shift(Maths& m, const NodeReader& n) {
     const bool left = n.word("direction", "") == "LEFT";
     m.result(m.formula(left ? "shift_left(a, b)" : "shift_right(a, b)", inputs_of(n)), 0,
              m.graph().type(n.input(0)));
 }
 
-void is_infinite(OnnxMaths& m, const NodeReader& n) {
+void is_infinite(Maths& m, const NodeReader& n) {
     const bool above = n.integer("detect_positive", 1) != 0;
     const bool below = n.integer("detect_negative", 1) != 0;
     const char* const formula = above && below ? "abs(a) == infinity"
@@ -236,24 +236,24 @@ void is_infinite(OnnxMaths& m, const NodeReader& n) {
 
 // ---- types
 
-void cast_to(OnnxMaths& m, const NodeReader& n, int32_t to) {
+void cast_to(Maths& m, const NodeReader& n, int32_t to) {
     if (!is_number_type(to)) n.fail("type", "a type of numbers or BOOL", std::to_string(to));
-    const OnnxValue& from = n.input(0);
+    const ValueName& from = n.input(0);
     const bool real = m.is_float(from);
     const char* formula = "a";
     if (to == kOnnxBool)
         formula = "truth(a)";
     else if (is_float_type(to) != real)
         formula = real ? "truncate(a)" : "float(a)";
-    const OnnxValue value = m.formula(formula, {from});
+    const ValueName value = m.formula(formula, {from});
     if (is_float8(to)) return m.result(m.rounded_to_float8(value, to), 0, to);
     m.result(to == onnx::TensorProto::BFLOAT16 ? m.rounded_to_bf16(value) : value, 0, to);
 }
 
-void cast(OnnxMaths& m, const NodeReader& n) {
+void cast(Maths& m, const NodeReader& n) {
     cast_to(m, n, static_cast<int32_t>(n.integer("to", 0)));
 }
-void cast_like(OnnxMaths& m, const NodeReader& n) { cast_to(m, n, m.graph().type(n.input(1))); }
+void cast_like(Maths& m, const NodeReader& n) { cast_to(m, n, m.graph().type(n.input(1))); }
 
 }  // namespace
 

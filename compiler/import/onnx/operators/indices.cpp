@@ -15,23 +15,23 @@ int64_t product(const Shape& shape, size_t from, size_t to) {
                            std::multiplies<>());
 }
 
-void gather(OnnxMaths& m, const NodeReader& n) {
+void gather(Maths& m, const NodeReader& n) {
     const int64_t axis = m.axis_in(n.input(0), n.integer("axis", 0));
     m.result(m.gather(n.input(0), n.input(1), axis), 0, m.graph().type(n.input(0)));
 }
 
-OnnxValue from_front(OnnxMaths& m, const OnnxValue& indices, int64_t extent) {
+ValueName from_front(Maths& m, const ValueName& indices, int64_t extent) {
     return m.formula("select(a < 0, a + b, a)", {indices, m.scalar(extent)});
 }
 
 /// Places in the flat array: those of the indices, but along `axis` what they say.
-OnnxValue flat_places(OnnxMaths& m, const OnnxValue& data, const OnnxValue& indices, size_t axis) {
+ValueName flat_places(Maths& m, const ValueName& data, const ValueName& indices, size_t axis) {
     const Shape shape = m.shape(data), of = m.shape(indices);
-    OnnxValue place = m.formula("a * b", {from_front(m, indices, shape.at(axis)),
+    ValueName place = m.formula("a * b", {from_front(m, indices, shape.at(axis)),
                                           m.scalar(product(shape, axis + 1, shape.size()))});
     for (size_t i = 0; i < shape.size(); ++i) {
         if (i == axis) continue;
-        const OnnxValue step =
+        const ValueName step =
             m.formula("a * b", {m.places(of.at(i), static_cast<int64_t>(i), m.rank(indices)),
                                 m.scalar(product(shape, i + 1, shape.size()))});
         place = m.formula("a + b", {place, step});
@@ -39,35 +39,34 @@ OnnxValue flat_places(OnnxMaths& m, const OnnxValue& data, const OnnxValue& indi
     return place;
 }
 
-OnnxValue flat(OnnxMaths& m, const OnnxValue& value) {
+ValueName flat(Maths& m, const ValueName& value) {
     return m.reshape(value, {product(m.shape(value), 0, m.shape(value).size())});
 }
 
-void gather_elements(OnnxMaths& m, const NodeReader& n) {
+void gather_elements(Maths& m, const NodeReader& n) {
     const auto axis = static_cast<size_t>(m.axis_in(n.input(0), n.integer("axis", 0)));
     if (m.rank(n.input(1)) != m.rank(n.input(0)))
         n.fail("indices", "as many axes as the data", shape_text(m.shape(n.input(1))));
-    const OnnxValue places = flat_places(m, n.input(0), n.input(1), axis);
+    const ValueName places = flat_places(m, n.input(0), n.input(1), axis);
     m.result(m.gather(flat(m, n.input(0)), places, 0), 0, m.graph().type(n.input(0)));
 }
 
 /// Rows of the flat array by the last axis of the indices, for each of the batch's axes.
-OnnxValue row_places(OnnxMaths& m, const OnnxValue& data, const OnnxValue& indices,
-                     size_t batch_axes) {
+ValueName row_places(Maths& m, const ValueName& data, const ValueName& indices, size_t batch_axes) {
     const Shape shape = m.shape(data), of = m.shape(indices);
     const auto depth = static_cast<size_t>(of.back());
-    OnnxValue place;
+    ValueName place;
     for (size_t k = 0; k < depth; ++k) {
         const size_t axis = batch_axes + k;
-        const OnnxValue one =
+        const ValueName one =
             m.slice(indices, static_cast<int64_t>(of.size()) - 1, static_cast<int64_t>(k), 1);
-        const OnnxValue step =
+        const ValueName step =
             m.formula("a * b", {from_front(m, one, shape.at(axis)),
                                 m.scalar(product(shape, axis + 1, batch_axes + depth))});
         place = place.empty() ? step : m.formula("a + b", {place, step});
     }
     for (size_t axis = 0; axis < batch_axes; ++axis) {
-        const OnnxValue batch =
+        const ValueName batch =
             m.places(shape.at(axis), static_cast<int64_t>(axis), static_cast<int64_t>(of.size()));
         place = m.formula("a + b * c",
                           {place, batch, m.scalar(product(shape, axis + 1, batch_axes + depth))});
@@ -76,14 +75,14 @@ OnnxValue row_places(OnnxMaths& m, const OnnxValue& data, const OnnxValue& indic
     return m.reshape(place, rows);
 }
 
-OnnxValue as_rows(OnnxMaths& m, const OnnxValue& data, size_t axes) {
+ValueName as_rows(Maths& m, const ValueName& data, size_t axes) {
     const Shape shape = m.shape(data);
     Shape rows{product(shape, 0, axes)};
     rows.insert(rows.end(), shape.begin() + static_cast<ptrdiff_t>(axes), shape.end());
     return m.reshape(data, rows);
 }
 
-void gather_nd(OnnxMaths& m, const NodeReader& n) {
+void gather_nd(Maths& m, const NodeReader& n) {
     const auto batch = static_cast<size_t>(n.integer("batch_dims", 0));
     const Shape& of = m.shape(n.input(1));
     if (of.empty() || batch + static_cast<size_t>(of.back()) > m.shape(n.input(0)).size())
@@ -96,15 +95,15 @@ void gather_nd(OnnxMaths& m, const NodeReader& n) {
 
 /// One row of updates after the other: [rows, width] data, a number and a row each. A row that is
 /// meant is replaced or combined, the others stay.
-OnnxValue scattered(OnnxMaths& m, OnnxValue data, const OnnxValue& places, const OnnxValue& updates,
+ValueName scattered(Maths& m, ValueName data, const ValueName& places, const ValueName& updates,
                     const std::string& formula) {
     const int64_t rows = m.shape(data).at(0), count = m.shape(places).at(0);
-    const OnnxValue all = m.places(rows, 0, 2);
+    const ValueName all = m.places(rows, 0, 2);
     for (int64_t i = 0; i < count; ++i) {
-        const OnnxValue place = m.reshape(m.slice(places, 0, i, 1), {1, 1});
-        const OnnxValue row = m.slice(updates, 0, i, 1);
-        const OnnxValue meant = m.formula("a == b", {all, place});
-        const OnnxValue combined = m.formula(formula, {data, row});
+        const ValueName place = m.reshape(m.slice(places, 0, i, 1), {1, 1});
+        const ValueName row = m.slice(updates, 0, i, 1);
+        const ValueName meant = m.formula("a == b", {all, place});
+        const ValueName combined = m.formula(formula, {data, row});
         data = m.formula("select(a, b, c)", {meant, combined, data});
     }
     return data;
@@ -122,37 +121,37 @@ std::string combination(const NodeReader& n) {
 
 constexpr int64_t kMostUpdates = 4096;
 
-void scatter_elements(OnnxMaths& m, const NodeReader& n) {
+void scatter_elements(Maths& m, const NodeReader& n) {
     const auto axis = static_cast<size_t>(m.axis_in(n.input(0), n.integer("axis", 0)));
-    const OnnxValue places = flat(m, flat_places(m, n.input(0), n.input(1), axis));
+    const ValueName places = flat(m, flat_places(m, n.input(0), n.input(1), axis));
     const int64_t count = m.shape(places).at(0);
     if (count > kMostUpdates) n.fail("indices", "at most 4096", std::to_string(count));
     const Shape shape = m.shape(n.input(0));
-    const OnnxValue data = m.reshape(n.input(0), {product(shape, 0, shape.size()), 1});
-    const OnnxValue made =
+    const ValueName data = m.reshape(n.input(0), {product(shape, 0, shape.size()), 1});
+    const ValueName made =
         scattered(m, data, places, m.reshape(n.input(2), {count, 1}), combination(n));
     m.result(m.reshape(made, shape), 0, m.graph().type(n.input(0)));
 }
 
-void scatter_nd(OnnxMaths& m, const NodeReader& n) {
+void scatter_nd(Maths& m, const NodeReader& n) {
     const Shape shape = m.shape(n.input(0)), of = m.shape(n.input(1));
     if (of.empty() || static_cast<size_t>(of.back()) > shape.size())
         n.fail("indices", "at most the axes of the data", shape_text(of));
     const auto axes = static_cast<size_t>(of.back());
-    const OnnxValue places = flat(m, row_places(m, n.input(0), n.input(1), 0));
+    const ValueName places = flat(m, row_places(m, n.input(0), n.input(1), 0));
     const int64_t count = m.shape(places).at(0), width = product(shape, axes, shape.size());
     if (count > kMostUpdates) n.fail("indices", "at most 4096 rows", std::to_string(count));
-    const OnnxValue data = m.reshape(n.input(0), {product(shape, 0, axes), width});
-    const OnnxValue made =
+    const ValueName data = m.reshape(n.input(0), {product(shape, 0, axes), width});
+    const ValueName made =
         scattered(m, data, places, m.reshape(n.input(2), {count, width}), combination(n));
     m.result(m.reshape(made, shape), 0, m.graph().type(n.input(0)));
 }
 
 /// Which elements a condition takes has to be known, for a shape follows from it.
-void compress(OnnxMaths& m, const NodeReader& n) {
+void compress(Maths& m, const NodeReader& n) {
     const Integers condition = known_integers(m, n, 1, "condition");
     const bool flattened = !n.has("axis");
-    const OnnxValue value = flattened ? flat(m, n.input(0)) : n.input(0);
+    const ValueName value = flattened ? flat(m, n.input(0)) : n.input(0);
     const int64_t axis = flattened ? 0 : m.axis_in(value, n.integer("axis", 0));
     Integers places;
     for (size_t i = 0; i < condition.size(); ++i)
@@ -163,7 +162,7 @@ void compress(OnnxMaths& m, const NodeReader& n) {
 }
 
 /// Elements at the places where a pool has found them, zeros elsewhere.
-void max_unpool(OnnxMaths& m, const NodeReader& n) {
+void max_unpool(Maths& m, const NodeReader& n) {
     const Shape shape = m.shape(n.input(0));
     if (shape.size() < 3) n.fail("input", "3 axes or more", shape_text(shape));
     const size_t axes = shape.size() - 2;
@@ -178,13 +177,13 @@ void max_unpool(OnnxMaths& m, const NodeReader& n) {
     // Places are those of the smaller of the two shapes.
     Shape wanted = made;
     if (n.has_input(2)) wanted = known_integers(m, n, 2, "output_shape");
-    const OnnxValue values = flat(m, n.input(0)), places = flat(m, n.input(1));
+    const ValueName values = flat(m, n.input(0)), places = flat(m, n.input(1));
     const int64_t count = m.shape(values).at(0), all = product(made, 0, made.size());
     if (count > kMostUpdates) n.fail("input", "at most 4096 elements", std::to_string(count));
     if (wanted.size() != made.size())
         n.fail("output_shape", "as many axes as the input", shape_text(wanted));
-    const OnnxValue empty = m.broadcast_to(m.scalar(0.0f), {all, 1});
-    const OnnxValue value =
+    const ValueName empty = m.broadcast_to(m.scalar(0.0f), {all, 1});
+    const ValueName value =
         scattered(m, empty, places, m.reshape(values, {count, 1}), "select(1, b, a)");
     Integers none(made.size()), behind(made.size());
     for (size_t i = 0; i < made.size(); ++i) behind[i] = wanted.at(i) - made.at(i);
@@ -193,28 +192,28 @@ void max_unpool(OnnxMaths& m, const NodeReader& n) {
     m.result(m.pad(m.reshape(value, made), none, behind, 0), 0, m.graph().type(n.input(0)));
 }
 
-void one_hot(OnnxMaths& m, const NodeReader& n) {
+void one_hot(Maths& m, const NodeReader& n) {
     const auto depth = static_cast<int64_t>(known_real(m, n, 1, "depth"));
     if (depth < 1) n.fail("depth", "1 or more", std::to_string(depth));
     const int64_t axis = m.axis_in(n.input(0), n.integer("axis", -1), true);
     Shape shape = m.shape(n.input(0));
     shape.insert(shape.begin() + axis, 1);
-    OnnxValue indices = n.input(0);
+    ValueName indices = n.input(0);
     if (m.is_float(indices)) indices = m.formula("truncate(a)", {indices});
-    const OnnxValue hot =
+    const ValueName hot =
         m.formula("a == b", {m.reshape(from_front(m, indices, depth), shape),
                              m.places(depth, axis, static_cast<int64_t>(shape.size()))});
-    const OnnxValue off = m.slice(n.input(2), 0, 0, 1), on = m.slice(n.input(2), 0, 1, 1);
+    const ValueName off = m.slice(n.input(2), 0, 0, 1), on = m.slice(n.input(2), 0, 1, 1);
     m.result(m.formula("select(a, b, c)", {hot, on, off}), 0, m.graph().type(n.input(2)));
 }
 
 /// By doubling: each element takes in that which is 1, 2, 4 ... in front of it.
-void cumulative_sum(OnnxMaths& m, const NodeReader& n) {
-    OnnxValue value = n.input(0);
+void cumulative_sum(Maths& m, const NodeReader& n) {
+    ValueName value = n.input(0);
     const int64_t axis = m.axis_in(value, known_integer(m, n, 1, "axis"));
     const int64_t extent = m.shape(value).at(static_cast<size_t>(axis));
     const bool reversed = n.integer("reverse", 0) != 0, exclusive = n.integer("exclusive", 0) != 0;
-    const auto shifted = [&](const OnnxValue& one, int64_t by) {
+    const auto shifted = [&](const ValueName& one, int64_t by) {
         Integers before(m.shape(one).size()), behind = before;
         before[static_cast<size_t>(axis)] = by;
         return m.slice(m.pad(one, before, behind, 0), axis, 0, extent);
@@ -227,14 +226,14 @@ void cumulative_sum(OnnxMaths& m, const NodeReader& n) {
     m.result(value, 0, m.graph().type(n.input(0)));
 }
 
-void triangle(OnnxMaths& m, const NodeReader& n) {
+void triangle(Maths& m, const NodeReader& n) {
     const Shape shape = m.shape(n.input(0));
     if (shape.size() < 2) n.fail("input", "2 axes or more", shape_text(shape));
     const int64_t offset = n.has_input(1) ? known_integer(m, n, 1, "k") : 0;
     const bool upper = n.integer("upper", 1) != 0;
-    const OnnxValue rows = m.places(shape.at(shape.size() - 2), 0, 2),
+    const ValueName rows = m.places(shape.at(shape.size() - 2), 0, 2),
                     columns = m.places(shape.back(), 1, 2);
-    const OnnxValue kept = m.formula(
+    const ValueName kept = m.formula(
         upper ? "less_equal(a + c, b)" : "less_equal(b, a + c)",
         {rows, columns, m.scalar(std::clamp<int64_t>(offset, INT32_MIN / 2, INT32_MAX / 2))});
     m.result(m.formula(m.is_float(n.input(0)) ? "select(a, b, 0.0)" : "select(a, b, 0)",
@@ -242,19 +241,19 @@ void triangle(OnnxMaths& m, const NodeReader& n) {
              0, m.graph().type(n.input(0)));
 }
 
-void eye_like(OnnxMaths& m, const NodeReader& n) {
+void eye_like(Maths& m, const NodeReader& n) {
     const Shape shape = m.shape(n.input(0));
     if (shape.size() != 2) n.fail("input", "2 axes", shape_text(shape));
     const auto type = static_cast<int32_t>(n.integer("dtype", m.graph().type(n.input(0))));
-    const OnnxValue ones = m.formula(
+    const ValueName ones = m.formula(
         "a + c == b",
         {m.places(shape.at(0), 0, 2), m.places(shape.at(1), 1, 2), m.scalar(n.integer("k", 0))});
     m.result(is_float_type(type) ? m.to_float(ones) : ones, 0, type);
 }
 
 /// The largest of what is left, again and again.
-void top_k(OnnxMaths& m, const NodeReader& n) {
-    OnnxValue value = n.input(0);
+void top_k(Maths& m, const NodeReader& n) {
+    ValueName value = n.input(0);
     const int64_t axis = m.axis_in(value, n.integer("axis", -1));
     const int64_t extent = m.shape(value).at(static_cast<size_t>(axis));
     const int64_t k = n.opset() < 10 ? n.integer("k", 1) : known_integer(m, n, 1, "k");
@@ -262,17 +261,17 @@ void top_k(OnnxMaths& m, const NodeReader& n) {
         n.fail("k", "1 to the extent, at most 1024", std::to_string(k));
     const bool largest = n.integer("largest", 1) != 0;
     if (!largest) value = m.formula("-a", {value});
-    const OnnxValue all = m.places(extent, axis, m.rank(value));
-    std::vector<OnnxValue> values, places;
+    const ValueName all = m.places(extent, axis, m.rank(value));
+    std::vector<ValueName> values, places;
     for (int64_t i = 0; i < k; ++i) {
         places.push_back(m.reduce("ARG_MAX", value, {axis}));
         values.push_back(m.reduce("MAX", value, {axis}));
-        const OnnxValue taken = m.formula("a == b", {all, places.back()});
+        const ValueName taken = m.formula("a == b", {all, places.back()});
         value =
             m.formula(m.is_float(value) ? "select(a, -infinity, b)" : "select(a, -2147483648, b)",
                       {taken, value});
     }
-    OnnxValue best = m.concatenate(values, axis);
+    ValueName best = m.concatenate(values, axis);
     if (!largest) best = m.formula("-a", {best});
     m.result(best, 0, m.graph().type(n.input(0)));
     m.result(m.concatenate(places, axis), 1, kOnnxInt64);

@@ -10,16 +10,16 @@ namespace {
 
 /// Of log probabilities [samples, classes, ...] and the right classes [samples, ...]. A class that
 /// is none is ignored.
-OnnxValue loss_of(OnnxMaths& m, const NodeReader& n, const OnnxValue& logs, const OnnxValue& target,
+ValueName loss_of(Maths& m, const NodeReader& n, const ValueName& logs, const ValueName& target,
                   int weight_input) {
     const Shape shape = m.shape(logs);
     if (shape.size() < 2) n.fail("input", "2 axes or more", shape_text(shape));
     Shape beside = m.shape(target);
     beside.insert(beside.begin() + 1, 1);
-    const OnnxValue classes = m.places(shape.at(1), 1, m.rank(logs));
-    OnnxValue chosen = m.formula("float(a == b)", {m.reshape(target, beside), classes});
+    const ValueName classes = m.places(shape.at(1), 1, m.rank(logs));
+    ValueName chosen = m.formula("float(a == b)", {m.reshape(target, beside), classes});
     if (n.has("ignore_index")) {
-        const OnnxValue counted = m.formula(
+        const ValueName counted = m.formula(
             "not(a == b)", {m.reshape(target, beside), m.scalar(n.integer("ignore_index", 0))});
         chosen = m.formula("select(a, b, 0.0)", {counted, chosen});
     }
@@ -30,11 +30,11 @@ OnnxValue loss_of(OnnxMaths& m, const NodeReader& n, const OnnxValue& logs, cons
         chosen = m.formula("a * b", {chosen, m.reshape(n.input(weight_input), of_class)});
     }
     // What is chosen of infinite logarithms counts alone.
-    OnnxValue losses =
+    ValueName losses =
         m.reduce("SUM", m.formula("select(b == 0, 0.0, -a * b)", {logs, chosen}), {1}, false);
     const std::string reduction = n.word("reduction", "mean");
     if (reduction == "none") return losses;
-    OnnxValue sum = m.reduce("SUM", losses, all_axes(m, losses), false);
+    ValueName sum = m.reduce("SUM", losses, all_axes(m, losses), false);
     if (reduction == "sum") return sum;
     if (!weighted && !n.has("ignore_index")) {
         const Shape& all = m.shape(losses);
@@ -45,12 +45,12 @@ OnnxValue loss_of(OnnxMaths& m, const NodeReader& n, const OnnxValue& logs, cons
     return m.formula("a / b", {sum, m.reduce("SUM", chosen, all_axes(m, chosen), false)});
 }
 
-void negative_log_likelihood(OnnxMaths& m, const NodeReader& n) {
+void negative_log_likelihood(Maths& m, const NodeReader& n) {
     m.result(loss_of(m, n, n.input(0), n.input(1), 2), 0, m.graph().type(n.input(0)));
 }
 
-void softmax_cross_entropy(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue logs = log_softmax(m, n.input(0), 1);
+void softmax_cross_entropy(Maths& m, const NodeReader& n) {
+    const ValueName logs = log_softmax(m, n.input(0), 1);
     m.result(loss_of(m, n, logs, n.input(1), 2), 0, m.graph().type(n.input(0)));
     m.result(logs, 1);
 }

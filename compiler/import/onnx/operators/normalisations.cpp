@@ -4,7 +4,7 @@
 
 #include "compiler/graph/formula.h"
 #include "compiler/graph/operators.h"
-#include "compiler/import/onnx/limits.h"
+#include "compiler/import/build/limits.h"
 #include "compiler/import/onnx/operators/operators.h"
 #include "compiler/import/onnx/tensors.h"
 
@@ -13,12 +13,12 @@ namespace {
 
 /// Before opset 13 all axes from `axis` on are one.
 struct Rows {
-    OnnxValue value;
+    ValueName value;
     int64_t axis;
     Shape shape;
 };
-Rows rows_of(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue& value = n.input(0);
+Rows rows_of(Maths& m, const NodeReader& n) {
+    const ValueName& value = n.input(0);
     const Shape shape = m.shape(value);
     const int64_t axis = m.axis_in(value, n.integer("axis", n.opset() < 13 ? 1 : -1));
     if (n.opset() >= 13) return {value, axis, shape};
@@ -28,9 +28,9 @@ Rows rows_of(OnnxMaths& m, const NodeReader& n) {
     return {m.reshape(value, rows), 1, shape};
 }
 
-void softmax_node(OnnxMaths& m, const NodeReader& n) {
+void softmax_node(Maths& m, const NodeReader& n) {
     const Rows rows = rows_of(m, n);
-    OnnxValue value;
+    ValueName value;
     if (n.type() == "LogSoftmax") {
         value = log_softmax(m, rows.value, rows.axis);
     } else if (rows.axis == m.rank(rows.value) - 1 && m.graph().constant(rows.value) == nullptr) {
@@ -46,11 +46,11 @@ void softmax_node(OnnxMaths& m, const NodeReader& n) {
 }
 
 /// 1 at the first largest.
-void hardmax(OnnxMaths& m, const NodeReader& n) {
+void hardmax(Maths& m, const NodeReader& n) {
     const Rows rows = rows_of(m, n);
-    const OnnxValue place = m.reduce("ARG_MAX", rows.value, {rows.axis});
+    const ValueName place = m.reduce("ARG_MAX", rows.value, {rows.axis});
     const int64_t count = m.shape(rows.value).at(static_cast<size_t>(rows.axis));
-    const OnnxValue value =
+    const ValueName value =
         m.formula("float(a == b)", {place, m.places(count, rows.axis, m.rank(rows.value))});
     m.result(m.reshape(value, rows.shape), 0, m.graph().type(n.input(0)));
 }
@@ -59,38 +59,38 @@ std::string number(float value) { return formula_number(value); }
 
 /// Of the elements along `axes`; mean and 1 / deviation, too.
 struct Normalised {
-    OnnxValue value, mean, inverse;
+    ValueName value, mean, inverse;
 };
-Normalised normalised(OnnxMaths& m, const OnnxValue& value, const Integers& axes, float epsilon) {
-    const OnnxValue mean = m.mean(value, axes);
-    const OnnxValue centred = m.formula("a - b", {value, mean});
-    const OnnxValue variance = m.mean(m.formula("a * a", {centred}), axes);
-    const OnnxValue inverse = m.formula("rsqrt(a + " + number(epsilon) + ")", {variance});
+Normalised normalised(Maths& m, const ValueName& value, const Integers& axes, float epsilon) {
+    const ValueName mean = m.mean(value, axes);
+    const ValueName centred = m.formula("a - b", {value, mean});
+    const ValueName variance = m.mean(m.formula("a * a", {centred}), axes);
+    const ValueName inverse = m.formula("rsqrt(a + " + number(epsilon) + ")", {variance});
     return {m.formula("a * b", {centred, inverse}), mean, inverse};
 }
 
 /// One number per channel, beside all other axes.
-OnnxValue per_channel(OnnxMaths& m, const OnnxValue& value, const OnnxValue& numbers) {
+ValueName per_channel(Maths& m, const ValueName& value, const ValueName& numbers) {
     Shape shape(m.shape(value).size(), 1);
     if (shape.size() > 1) shape.at(1) = m.shape(numbers).empty() ? 1 : m.shape(numbers).at(0);
     return m.reshape(numbers, shape);
 }
 
-void layer(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue& value = n.input(0);
+void layer(Maths& m, const NodeReader& n) {
+    const ValueName& value = n.input(0);
     Integers axes;
     for (int64_t axis = m.axis_in(value, n.integer("axis", -1)); axis < m.rank(value); ++axis)
         axes.push_back(axis);
     const Normalised made = normalised(m, value, axes, n.real("epsilon", 1e-5f));
-    OnnxValue result = m.formula("a * b", {made.value, n.input(1)});
+    ValueName result = m.formula("a * b", {made.value, n.input(1)});
     if (n.has_input(2)) result = m.formula("a + b", {result, n.input(2)});
     m.result(result, 0, m.graph().type(value));
     m.result(made.mean, 1);
     m.result(made.inverse, 2);
 }
 
-void instance(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue& value = n.input(0);
+void instance(Maths& m, const NodeReader& n) {
+    const ValueName& value = n.input(0);
     Integers axes = all_axes(m, value);
     axes.erase(axes.begin(),
                axes.begin() + std::min<ptrdiff_t>(2, static_cast<ptrdiff_t>(axes.size())));
@@ -101,8 +101,8 @@ void instance(OnnxMaths& m, const NodeReader& n) {
 }
 
 /// Into weights and bias of the convolution in front of it; false: there is none that can take it.
-bool into_convolution(OnnxMaths& m, const NodeReader& n, const OnnxValue& factor,
-                      const OnnxValue& addend) {
+bool into_convolution(Maths& m, const NodeReader& n, const ValueName& factor,
+                      const ValueName& addend) {
     const Tensor *const by = m.graph().constant(factor), *const add = m.graph().constant(addend);
     Node* const producer = m.graph().sole_producer(n.input(0));
     const bool convolves = producer != nullptr && (producer->op == Operator::kConv2d ||
@@ -134,12 +134,12 @@ bool into_convolution(OnnxMaths& m, const NodeReader& n, const OnnxValue& factor
     return true;
 }
 
-void batch(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue& value = n.input(0);
+void batch(Maths& m, const NodeReader& n) {
+    const ValueName& value = n.input(0);
     if (m.rank(value) < 2) n.fail("input 0", "2 axes or more", shape_text(m.shape(value)));
-    const auto channel = [&](const OnnxValue& numbers) { return per_channel(m, value, numbers); };
+    const auto channel = [&](const ValueName& numbers) { return per_channel(m, value, numbers); };
     const float epsilon = n.real("epsilon", 1e-5f);
-    OnnxValue mean = n.input(3), variance = n.input(4);
+    ValueName mean = n.input(3), variance = n.input(4);
     if (n.opset() >= 14 && n.integer("training_mode", 0) != 0) {
         Integers axes = all_axes(m, value);
         axes.erase(axes.begin() + 1);
@@ -151,30 +151,30 @@ void batch(OnnxMaths& m, const NodeReader& n) {
         m.result(m.formula("a * " + old + " + b * " + fresh, {n.input(4), variance}), 2);
     }
     // Of the channels alone, and constant where they are: x * factor + (bias - mean * factor).
-    const OnnxValue factor =
+    const ValueName factor =
         m.formula("a * rsqrt(b + " + number(epsilon) + ")", {n.input(1), variance});
-    const OnnxValue addend = m.formula("a - b * c", {n.input(2), mean, factor});
+    const ValueName addend = m.formula("a - b * c", {n.input(2), mean, factor});
     if (into_convolution(m, n, factor, addend)) return;
     m.result(m.formula("a * b + c", {value, channel(factor), channel(addend)}), 0,
              m.graph().type(value));
 }
 
-void mean_variance(OnnxMaths& m, const NodeReader& n) {
+void mean_variance(Maths& m, const NodeReader& n) {
     Integers axes = n.integers("axes", {0, 2, 3});
     for (int64_t& axis : axes) axis = m.axis_in(n.input(0), axis);
     m.result(normalised(m, n.input(0), axes, 1e-9f).value, 0, m.graph().type(n.input(0)));
 }
 
 /// Over neighbouring channels.
-void local_response(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue& value = n.input(0);
+void local_response(Maths& m, const NodeReader& n) {
+    const ValueName& value = n.input(0);
     const int64_t size = n.integer("size", 1), channels = m.shape(value).at(1);
     if (size < 1 || size > channels * 2) n.fail("size", "1 or more", std::to_string(size));
     m.need_at_most(size, kMostParts, "size", "channels");
     Integers before(m.shape(value).size()), behind = before;
     before[1] = (size - 1) / 2, behind[1] = size - 1 - before[1];
-    const OnnxValue squares = m.pad(m.formula("a * a", {value}), before, behind, 0);
-    OnnxValue sum = m.slice(squares, 1, 0, channels);
+    const ValueName squares = m.pad(m.formula("a * a", {value}), before, behind, 0);
+    ValueName sum = m.slice(squares, 1, 0, channels);
     for (int64_t i = 1; i < size; ++i)
         sum = m.formula("a + b", {sum, m.slice(squares, 1, i, channels)});
     const std::string factor = number(n.real("alpha", 1e-4f) / static_cast<float>(size));
@@ -184,11 +184,11 @@ void local_response(OnnxMaths& m, const NodeReader& n) {
              0, m.graph().type(value));
 }
 
-void lp(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue& value = n.input(0);
+void lp(Maths& m, const NodeReader& n) {
+    const ValueName& value = n.input(0);
     const int64_t axis = m.axis_in(value, n.integer("axis", -1));
     const bool first = n.integer("p", 2) == 1;
-    const OnnxValue sum = m.reduce("SUM", m.formula(first ? "abs(a)" : "a * a", {value}), {axis});
+    const ValueName sum = m.reduce("SUM", m.formula(first ? "abs(a)" : "a * a", {value}), {axis});
     m.result(m.formula(first ? "a / b" : "a / sqrt(b)", {value, sum}), 0, m.graph().type(value));
 }
 

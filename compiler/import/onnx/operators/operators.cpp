@@ -36,7 +36,7 @@ std::string names() {
     return text;
 }
 
-Integers known_integers(OnnxMaths& m, const NodeReader& n, int input, const std::string& role) {
+Integers known_integers(Maths& m, const NodeReader& n, int input, const std::string& role) {
     const Tensor* const tensor = m.graph().known(n.input(input));
     if (tensor == nullptr)
         n.fail(role, "a constant, or an input whose values are given (--input)",
@@ -49,7 +49,7 @@ Integers known_integers(OnnxMaths& m, const NodeReader& n, int input, const std:
     return values;
 }
 
-int64_t known_integer(OnnxMaths& m, const NodeReader& n, int input, const std::string& role) {
+int64_t known_integer(Maths& m, const NodeReader& n, int input, const std::string& role) {
     const Integers values = known_integers(m, n, input, role);
     if (values.size() != 1) n.fail(role, "one number", std::to_string(values.size()));
     return values[0];
@@ -61,7 +61,7 @@ int64_t one_integer(const NodeReader& n, const Tensor& tensor, const std::string
     return integers_of(tensor)[0];
 }
 
-float known_real(OnnxMaths& m, const NodeReader& n, int input, const std::string& role) {
+float known_real(Maths& m, const NodeReader& n, int input, const std::string& role) {
     const Tensor* const tensor = m.graph().known(n.input(input));
     if (tensor == nullptr || tensor->elements() != 1)
         n.fail(role, "one number that is constant or given (--input)", "another value");
@@ -69,20 +69,20 @@ float known_real(OnnxMaths& m, const NodeReader& n, int input, const std::string
                                                  : static_cast<float>(integers_of(*tensor)[0]);
 }
 
-Integers all_axes(OnnxMaths& m, const OnnxValue& value) {
+Integers all_axes(Maths& m, const ValueName& value) {
     Integers axes(m.shape(value).size());
     std::iota(axes.begin(), axes.end(), 0);
     return axes;
 }
 
-OnnxValue log_softmax(OnnxMaths& m, const OnnxValue& value, int64_t axis) {
-    const OnnxValue below = m.formula("a - b", {value, m.reduce("MAX", value, {axis})});
-    const OnnxValue sum = m.reduce("SUM", m.formula("exp(a)", {below}), {axis});
+ValueName log_softmax(Maths& m, const ValueName& value, int64_t axis) {
+    const ValueName below = m.formula("a - b", {value, m.reduce("MAX", value, {axis})});
+    const ValueName sum = m.reduce("SUM", m.formula("exp(a)", {below}), {axis});
     return m.formula("a - log(b)", {below, sum});
 }
 
-OnnxValue softmax(OnnxMaths& m, const OnnxValue& value, int64_t axis) {
-    const OnnxValue power = m.formula("exp(a - b)", {value, m.reduce("MAX", value, {axis})});
+ValueName softmax(Maths& m, const ValueName& value, int64_t axis) {
+    const ValueName power = m.formula("exp(a - b)", {value, m.reduce("MAX", value, {axis})});
     return m.formula("a / b", {power, m.reduce("SUM", power, {axis})});
 }
 

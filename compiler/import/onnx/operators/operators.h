@@ -5,14 +5,15 @@
 #include <span>
 #include <string>
 
-#include "compiler/import/onnx/maths.h"
+#include "compiler/import/build/maths.h"
+#include "compiler/import/onnx/node_reader.h"
 
 namespace tandem::compiler::onnx_operators {
 
 struct OnnxOperator {
     const char* type;
     /// Adds what computes the node; its inputs are known to the graph. Throws UserError.
-    void (*add)(OnnxMaths& maths, const NodeReader& node);
+    void (*add)(Maths& maths, const NodeReader& node);
 };
 
 // By family.
@@ -43,14 +44,13 @@ std::string names();
 using Integers = std::vector<int64_t>;
 
 /// Integers that are constants, or given for this run.
-Integers known_integers(OnnxMaths& maths, const NodeReader& node, int input,
-                        const std::string& role);
-int64_t known_integer(OnnxMaths& maths, const NodeReader& node, int input, const std::string& role);
+Integers known_integers(Maths& maths, const NodeReader& node, int input, const std::string& role);
+int64_t known_integer(Maths& maths, const NodeReader& node, int input, const std::string& role);
 int64_t one_integer(const NodeReader& node, const Tensor& tensor, const std::string& role);
-float known_real(OnnxMaths& maths, const NodeReader& node, int input, const std::string& role);
+float known_real(Maths& maths, const NodeReader& node, int input, const std::string& role);
 /// 0 to rank - 1.
-Integers all_axes(OnnxMaths& maths, const OnnxValue& value);
-OnnxValue softmax(OnnxMaths& maths, const OnnxValue& value, int64_t axis);
-OnnxValue log_softmax(OnnxMaths& maths, const OnnxValue& value, int64_t axis);
+Integers all_axes(Maths& maths, const ValueName& value);
+ValueName softmax(Maths& maths, const ValueName& value, int64_t axis);
+ValueName log_softmax(Maths& maths, const ValueName& value, int64_t axis);
 
 }  // namespace tandem::compiler::onnx_operators

@@ -4,7 +4,7 @@
 #include <limits>
 #include <numeric>
 
-#include "compiler/import/onnx/limits.h"
+#include "compiler/import/build/limits.h"
 #include "compiler/import/onnx/operators/windows.h"
 #include "compiler/import/onnx/tensors.h"
 
@@ -13,14 +13,14 @@ namespace {
 
 Integers spatial_of(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
-Window read(OnnxMaths& m, const NodeReader& n) {
+Window read(Maths& m, const NodeReader& n) {
     const Shape& shape = m.shape(n.input(0));
     if (shape.size() < 3) n.fail("input", "3 axes or more", shape_text(shape));
     return window_of(n, spatial_of(shape), n.integers("kernel_shape", {}));
 }
 
 /// The unit's own window: padding is left out, and less than the window on each side.
-bool on_images(OnnxMaths& m, const NodeReader& n, const Window& w, bool counts_padding) {
+bool on_images(Maths& m, const NodeReader& n, const Window& w, bool counts_padding) {
     if (w.axes() != 2 || !m.is_float(n.input(0)) || n.has_output(1)) return false;
     for (size_t i = 0; i < 2; ++i)
         if (w.dilations[i] != 1 || w.beyond[i] != 0 || w.before[i] >= w.kernel[i] ||
@@ -29,19 +29,19 @@ bool on_images(OnnxMaths& m, const NodeReader& n, const Window& w, bool counts_p
     return true;
 }
 
-void pool_image(OnnxMaths& m, const NodeReader& n, const Window& w, Operator op) {
+void pool_image(Maths& m, const NodeReader& n, const Window& w, Operator op) {
     Node node;
     node.op = op;
     node.inputs = {m.graph().image(n.input(0))};
     node.attributes["filter"] = w.kernel;
     set_window(node, attributes_of(w));
-    const OnnxValue name = m.graph().fresh();
+    const ValueName name = m.graph().fresh();
     m.graph().add_image(name, std::move(node), kOnnxFloat);
     m.result(name, 0, m.graph().type(n.input(0)));
 }
 
 /// Over the taps of all windows of a padded value, one axis after the other.
-OnnxValue over_taps(OnnxMaths& m, OnnxValue value, const Window& w, const char* formula) {
+ValueName over_taps(Maths& m, ValueName value, const Window& w, const char* formula) {
     for (size_t i = 0; i < w.axes(); ++i) {
         m.need_at_most(w.kernel[i], kMostParts, "kernel", "taps along an axis");
         const auto tap = [&, from = value](int64_t at) {
@@ -55,8 +55,7 @@ OnnxValue over_taps(OnnxMaths& m, OnnxValue value, const Window& w, const char* 
 }
 
 /// Where the largest elements stand in the whole tensor, the last axis fastest, or the first one.
-OnnxValue places_of_largest(OnnxMaths& m, const NodeReader& n, const Window& w,
-                            const OnnxValue& wide) {
+ValueName places_of_largest(Maths& m, const NodeReader& n, const Window& w, const ValueName& wide) {
     const Shape shape = m.shape(n.input(0));
     const int64_t count =
         std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
@@ -64,7 +63,7 @@ OnnxValue places_of_largest(OnnxMaths& m, const NodeReader& n, const Window& w,
     m.need_at_most(w.taps(), kMostParts, "kernel", "taps");
     Integers all(static_cast<size_t>(count));
     std::iota(all.begin(), all.end(), 0);
-    OnnxValue numbers = m.integers(all, shape);
+    ValueName numbers = m.integers(all, shape);
     if (n.integer("storage_order", 0) != 0) {
         Shape turned(shape.begin(), shape.begin() + 2);
         turned.insert(turned.end(), shape.rbegin(), shape.rend() - 2);
@@ -73,10 +72,10 @@ OnnxValue places_of_largest(OnnxMaths& m, const NodeReader& n, const Window& w,
             perm.push_back(axis);
         numbers = m.transpose(m.integers(all, turned), perm);
     }
-    const OnnxValue places = padded(m, numbers, w, 0);
-    OnnxValue best = tap_of(m, wide, w, 0), place = tap_of(m, places, w, 0);
+    const ValueName places = padded(m, numbers, w, 0);
+    ValueName best = tap_of(m, wide, w, 0), place = tap_of(m, places, w, 0);
     for (int64_t tap = 1; tap < w.taps(); ++tap) {
-        const OnnxValue one = tap_of(m, wide, w, tap);
+        const ValueName one = tap_of(m, wide, w, tap);
         place = m.formula("select(a, b, c)",
                           {m.formula("a < b", {best, one}), tap_of(m, places, w, tap), place});
         best = m.formula("max(a, b)", {best, one});
@@ -84,17 +83,17 @@ OnnxValue places_of_largest(OnnxMaths& m, const NodeReader& n, const Window& w,
     return place;
 }
 
-void max_pool(OnnxMaths& m, const NodeReader& n) {
+void max_pool(Maths& m, const NodeReader& n) {
     const Window w = read(m, n);
     if (on_images(m, n, w, false)) return pool_image(m, n, w, Operator::kMaxPool2d);
-    const OnnxValue& input = n.input(0);
+    const ValueName& input = n.input(0);
     const float lowest = m.is_float(input) ? std::numeric_limits<float>::lowest() : -2147483648.0f;
-    const OnnxValue wide = padded(m, input, w, lowest);
+    const ValueName wide = padded(m, input, w, lowest);
     m.result(over_taps(m, wide, w, "max(a, b)"), 0, m.graph().type(input));
     if (n.has_output(1)) m.result(places_of_largest(m, n, w, wide), 1, kOnnxInt64);
 }
 
-void average_pool(OnnxMaths& m, const NodeReader& n) {
+void average_pool(Maths& m, const NodeReader& n) {
     const Window w = read(m, n);
     const bool counts_padding = n.integer("count_include_pad", 0) != 0;
     if (on_images(m, n, w, counts_padding)) return pool_image(m, n, w, Operator::kAveragePool2d);
@@ -105,14 +104,14 @@ void average_pool(OnnxMaths& m, const NodeReader& n) {
     Window of_counts = w;
     if (counts_padding)
         std::ranges::fill(of_counts.before, 0), std::ranges::fill(of_counts.behind, 0);
-    const OnnxValue counts =
+    const ValueName counts =
         over_taps(m, padded(m, m.broadcast_to(m.scalar(1.0f), one), of_counts, 0), w, "a + b");
-    const OnnxValue sum = over_taps(m, padded(m, n.input(0), w, 0), w, "a + b");
+    const ValueName sum = over_taps(m, padded(m, n.input(0), w, 0), w, "a + b");
     m.result(m.formula("a / b", {sum, counts}), 0, m.graph().type(n.input(0)));
 }
 
-void global(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue& input = n.input(0);
+void global(Maths& m, const NodeReader& n) {
+    const ValueName& input = n.input(0);
     Integers axes = all_axes(m, input);
     if (axes.size() < 3) n.fail("input", "3 axes or more", shape_text(m.shape(input)));
     axes.erase(axes.begin(), axes.begin() + 2);
@@ -123,7 +122,7 @@ void global(OnnxMaths& m, const NodeReader& n) {
     node.op = Operator::kMean;
     node.inputs = {m.graph().image(input)};
     node.attributes["keep_dims"] = int64_t{1};
-    const OnnxValue name = m.graph().fresh();
+    const ValueName name = m.graph().fresh();
     m.graph().add_image(name, std::move(node), kOnnxFloat);
     m.result(name, 0, m.graph().type(input));
 }

@@ -8,30 +8,30 @@ namespace tandem::compiler::onnx_operators {
 namespace {
 
 /// One axis means a row or a column, and goes away again.
-void matmul(OnnxMaths& m, const NodeReader& n) {
-    OnnxValue a = n.input(0), b = n.input(1);
+void matmul(Maths& m, const NodeReader& n) {
+    ValueName a = n.input(0), b = n.input(1);
     const bool row = m.rank(a) == 1, column = m.rank(b) == 1;
     if (m.rank(a) == 0 || m.rank(b) == 0) n.fail("inputs", "1 axis or more", "a scalar");
     if (row) a = m.reshape(a, {1, m.shape(a).at(0)});
     if (column) b = m.reshape(b, {m.shape(b).at(0), 1});
-    OnnxValue product = m.matmul(a, b);
+    ValueName product = m.matmul(a, b);
     Shape shape = m.shape(product);
     if (column) shape.pop_back();
     if (row) shape.erase(shape.end() - (column ? 1 : 2));
     m.result(m.reshape(product, shape), 0, m.graph().type(n.input(0)));
 }
 
-void gemm(OnnxMaths& m, const NodeReader& n) {
-    OnnxValue a = n.input(0), b = n.input(1);
+void gemm(Maths& m, const NodeReader& n) {
+    ValueName a = n.input(0), b = n.input(1);
     if (m.rank(a) != 2 || m.rank(b) != 2)
         n.fail("inputs", "2 axes", shape_text(m.shape(a)) + ", " + shape_text(m.shape(b)));
     if (n.integer("transA", 0) != 0) a = m.transpose(a, {1, 0});
     if (n.integer("transB", 0) != 0) b = m.transpose(b, {1, 0});
     const float alpha = n.real("alpha", 1), beta = n.real("beta", 1);
     if (alpha != 1) b = m.formula("a * b", {b, m.scalar(alpha)});
-    OnnxValue product = m.matmul(a, b);
+    ValueName product = m.matmul(a, b);
     if (n.has_input(2)) {
-        const OnnxValue addend =
+        const ValueName addend =
             beta == 1 ? n.input(2) : m.formula("a * b", {n.input(2), m.scalar(beta)});
         Node* const producer = &m.graph().graph().nodes.back();
         const Tensor* const bias = m.graph().constant(addend);

@@ -14,7 +14,7 @@ struct Axes {
     bool none;  ///< and none means: leave the input as it is
 };
 
-Axes axes_of(OnnxMaths& m, const NodeReader& n) {
+Axes axes_of(Maths& m, const NodeReader& n) {
     const bool as_input = n.opset() >= 18 || (n.opset() >= 13 && n.type() == "ReduceSum");
     Axes result{{}, n.integer("keepdims", 1) != 0, false};
     if (!as_input)
@@ -29,7 +29,7 @@ Axes axes_of(OnnxMaths& m, const NodeReader& n) {
 }
 
 /// By halves: the unit adds and compares along an axis, and does not multiply.
-OnnxValue product_along(OnnxMaths& m, OnnxValue value, int64_t axis) {
+ValueName product_along(Maths& m, ValueName value, int64_t axis) {
     if (m.shape(value).at(static_cast<size_t>(axis)) == 0) {
         Shape one = m.shape(value);
         one.at(static_cast<size_t>(axis)) = 1;
@@ -38,7 +38,7 @@ OnnxValue product_along(OnnxMaths& m, OnnxValue value, int64_t axis) {
     for (int64_t count = m.shape(value).at(static_cast<size_t>(axis)); count > 1;
          count = m.shape(value).at(static_cast<size_t>(axis))) {
         const int64_t half = count / 2;
-        const OnnxValue product =
+        const ValueName product =
             m.formula("a * b", {m.slice(value, axis, 0, half), m.slice(value, axis, half, half)});
         value = count % 2 == 0 ? product
                                : m.concatenate({product, m.slice(value, axis, count - 1, 1)}, axis);
@@ -68,57 +68,57 @@ constexpr Kind kKinds[] = {
     {"ReduceSumSquare", "SUM", "a * a", "a"},
 };
 
-OnnxValue applied(OnnxMaths& m, const char* formula, const OnnxValue& value) {
+ValueName applied(Maths& m, const char* formula, const ValueName& value) {
     return std::string_view(formula) == "a" ? value : m.formula(formula, {value});
 }
 
-void reduce(OnnxMaths& m, const NodeReader& n) {
+void reduce(Maths& m, const NodeReader& n) {
     const auto* const kind =
         std::ranges::find_if(kKinds, [&](const Kind& one) { return n.type() == one.type; });
     const Axes axes = axes_of(m, n);
-    const OnnxValue input = n.input(0);
+    const ValueName input = n.input(0);
     if (axes.none) return m.result(input);
-    const OnnxValue value =
+    const ValueName value =
         m.reduce(kind->function, applied(m, kind->before, input), axes.axes, axes.keep);
     m.result(applied(m, kind->after, value), 0, m.graph().type(input));
 }
 
-void reduce_mean(OnnxMaths& m, const NodeReader& n) {
+void reduce_mean(Maths& m, const NodeReader& n) {
     const Axes axes = axes_of(m, n);
     if (axes.none) return m.result(n.input(0));
     m.result(m.mean(n.input(0), axes.axes, axes.keep), 0, m.graph().type(n.input(0)));
 }
 
-void reduce_log_sum_exp(OnnxMaths& m, const NodeReader& n) {
+void reduce_log_sum_exp(Maths& m, const NodeReader& n) {
     const Axes axes = axes_of(m, n);
-    const OnnxValue& input = n.input(0);
+    const ValueName& input = n.input(0);
     if (axes.none) return m.result(input);
-    const OnnxValue largest = m.reduce("MAX", input, axes.axes);
-    const OnnxValue sum = m.reduce("SUM", m.formula("exp(a - b)", {input, largest}), axes.axes);
-    const OnnxValue value = m.formula("a + log(b)", {largest, sum});
+    const ValueName largest = m.reduce("MAX", input, axes.axes);
+    const ValueName sum = m.reduce("SUM", m.formula("exp(a - b)", {input, largest}), axes.axes);
+    const ValueName value = m.formula("a + log(b)", {largest, sum});
     m.result(axes.keep ? value : m.reshape(value, without(m.shape(input), axes.axes)), 0,
              m.graph().type(input));
 }
 
-void reduce_product(OnnxMaths& m, const NodeReader& n) {
+void reduce_product(Maths& m, const NodeReader& n) {
     const Axes axes = axes_of(m, n);
-    const OnnxValue& input = n.input(0);
+    const ValueName& input = n.input(0);
     if (axes.none) return m.result(input);
-    OnnxValue value = input;
+    ValueName value = input;
     for (const int64_t axis : axes.axes) value = product_along(m, value, axis);
     m.result(axes.keep ? value : m.reshape(value, without(m.shape(input), axes.axes)), 0,
              m.graph().type(input));
 }
 
 /// The place of the largest, from the front or from the end.
-void arg(OnnxMaths& m, const NodeReader& n) {
-    OnnxValue value = n.input(0);
+void arg(Maths& m, const NodeReader& n) {
+    ValueName value = n.input(0);
     const int64_t axis = m.axis_in(value, n.integer("axis", 0));
     const int64_t count = m.shape(value).at(static_cast<size_t>(axis));
     const bool last = n.integer("select_last_index", 0) != 0;
     if (n.type() == "ArgMin") value = m.formula("-a", {value});
     if (last) value = m.slice(value, axis, count - 1, count, -1);
-    OnnxValue place = m.reduce("ARG_MAX", value, {axis}, n.integer("keepdims", 1) != 0);
+    ValueName place = m.reduce("ARG_MAX", value, {axis}, n.integer("keepdims", 1) != 0);
     if (last) place = m.formula("b - a", {place, m.scalar(count - 1)});
     m.result(place, 0, kOnnxInt64);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/import/onnx/limits.h"
+#include "compiler/import/build/limits.h"
 #include "compiler/import/onnx/operators/operators.h"
 #include "compiler/import/onnx/tensors.h"
 
@@ -84,9 +84,9 @@ Taps taps_of(const Rule& rule, int64_t in, int64_t out, double scale, float begi
     return taps;
 }
 
-OnnxValue along_axis(OnnxMaths& m, const OnnxValue& value, int64_t axis, const Taps& taps) {
+ValueName along_axis(Maths& m, const ValueName& value, int64_t axis, const Taps& taps) {
     const size_t count = taps.places.size();
-    OnnxValue sum;
+    ValueName sum;
     for (size_t k = 0; k < taps.places[0].size(); ++k) {
         Integers places;
         std::vector<float> weights;
@@ -96,17 +96,17 @@ OnnxValue along_axis(OnnxMaths& m, const OnnxValue& value, int64_t axis, const T
         }
         Shape shape(m.shape(value).size(), 1);
         shape.at(static_cast<size_t>(axis)) = static_cast<int64_t>(count);
-        OnnxValue taken = m.gather(value, m.integers(places, {static_cast<int64_t>(count)}), axis);
+        ValueName taken = m.gather(value, m.integers(places, {static_cast<int64_t>(count)}), axis);
         if (taps.places[0].size() == 1) return taken;
-        const OnnxValue factor = m.reals(weights, shape);
+        const ValueName factor = m.reals(weights, shape);
         sum = sum.empty() ? m.formula("a * b", {taken, factor})
                           : m.formula("a + b * c", {sum, taken, factor});
     }
     return sum;
 }
 
-void resize(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue input = n.input(0);
+void resize(Maths& m, const NodeReader& n) {
+    const ValueName input = n.input(0);
     const Shape from = m.shape(input);
     const size_t rank = from.size();
     const bool old = n.opset() < 11 || n.type() == "Upsample";
@@ -136,7 +136,7 @@ void resize(OnnxMaths& m, const NodeReader& n) {
     const bool crops = rule.coordinates == "tf_crop_and_resize";
     if (crops && region.size() != 2 * rank)
         n.fail("roi", "two numbers per axis", std::to_string(region.size()));
-    OnnxValue value = m.to_float(input), outside;
+    ValueName value = m.to_float(input), outside;
     for (size_t i = 0; i < rank; ++i) {
         const double extent = static_cast<double>(from.at(i));
         const auto out = static_cast<int64_t>(
@@ -152,7 +152,7 @@ void resize(OnnxMaths& m, const NodeReader& n) {
         if (std::ranges::none_of(taps.outside, [](bool one) { return one; })) continue;
         Shape shape(rank, 1);
         shape.at(i) = out;
-        const OnnxValue here = m.integers({taps.outside.begin(), taps.outside.end()}, shape);
+        const ValueName here = m.integers({taps.outside.begin(), taps.outside.end()}, shape);
         outside = outside.empty() ? here : m.formula("or(a, b)", {outside, here});
     }
     if (!outside.empty())

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "compiler/import/onnx/limits.h"
+#include "compiler/import/build/limits.h"
 #include "compiler/import/onnx/operators/operators.h"
 #include "compiler/import/onnx/tensors.h"
 
@@ -15,14 +15,14 @@ int64_t product(const Shape& shape) {
     return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
 }
 
-void same(OnnxMaths& m, const NodeReader& n) {
+void same(Maths& m, const NodeReader& n) {
     m.result(n.input(0));
     if (n.type() == "Dropout" && n.has_output(1))
         m.result(m.broadcast_to(m.scalar(int64_t{1}), m.shape(n.input(0))), 1, kOnnxBool);
 }
 
-void constant(OnnxMaths& m, const NodeReader& n) {
-    const OnnxValue& name = n.output();
+void constant(Maths& m, const NodeReader& n) {
+    const ValueName& name = n.output();
     GraphBuilder& graph = m.graph();
     const auto* const value = n.find("value");
     if (value != nullptr && value->has_t())
@@ -44,10 +44,10 @@ void constant(OnnxMaths& m, const NodeReader& n) {
     n.fail("value", "numbers", "none");
 }
 
-void constant_of_shape(OnnxMaths& m, const NodeReader& n) {
+void constant_of_shape(Maths& m, const NodeReader& n) {
     const Shape shape = known_integers(m, n, 0, "shape");
     const auto* const value = n.find("value");
-    OnnxValue one = m.scalar(0.0f);
+    ValueName one = m.scalar(0.0f);
     int32_t type = kOnnxFloat;
     if (value != nullptr && value->has_t()) {
         one = m.graph().fresh();
@@ -57,7 +57,7 @@ void constant_of_shape(OnnxMaths& m, const NodeReader& n) {
     m.result(m.broadcast_to(m.reshape(one, {}), shape), 0, type);
 }
 
-void shape_of(OnnxMaths& m, const NodeReader& n) {
+void shape_of(Maths& m, const NodeReader& n) {
     const Shape shape = m.shape(n.input(0));
     const auto rank = static_cast<int64_t>(shape.size());
     const auto place = [&](int64_t at) {
@@ -69,15 +69,13 @@ void shape_of(OnnxMaths& m, const NodeReader& n) {
     m.result(m.integers(values, {static_cast<int64_t>(values.size())}));
 }
 
-void size_of(OnnxMaths& m, const NodeReader& n) {
-    m.result(m.scalar(product(m.shape(n.input(0)))));
-}
+void size_of(Maths& m, const NodeReader& n) { m.result(m.scalar(product(m.shape(n.input(0))))); }
 
-void with_shape(OnnxMaths& m, const NodeReader& n, const Shape& shape) {
+void with_shape(Maths& m, const NodeReader& n, const Shape& shape) {
     m.result(m.reshape(n.input(0), shape), 0, m.graph().type(n.input(0)));
 }
 
-void reshape(OnnxMaths& m, const NodeReader& n) {
+void reshape(Maths& m, const NodeReader& n) {
     Shape shape = n.opset() < 5 ? n.integers("shape", {}) : known_integers(m, n, 1, "shape");
     const Shape& from = m.shape(n.input(0));
     int64_t rest = 1;
@@ -96,7 +94,7 @@ void reshape(OnnxMaths& m, const NodeReader& n) {
     with_shape(m, n, shape);
 }
 
-void flatten(OnnxMaths& m, const NodeReader& n) {
+void flatten(Maths& m, const NodeReader& n) {
     const Shape& from = m.shape(n.input(0));
     const auto rank = static_cast<int64_t>(from.size());
     const int64_t named = n.integer("axis", 1), axis = named < 0 ? named + rank : named;
@@ -108,12 +106,12 @@ void flatten(OnnxMaths& m, const NodeReader& n) {
     with_shape(m, n, shape);
 }
 
-Integers axes_of(OnnxMaths& m, const NodeReader& n) {
+Integers axes_of(Maths& m, const NodeReader& n) {
     if (n.opset() < 13) return n.integers("axes", {});
     return n.has_input(1) ? known_integers(m, n, 1, "axes") : Integers{};
 }
 
-void squeeze(OnnxMaths& m, const NodeReader& n) {
+void squeeze(Maths& m, const NodeReader& n) {
     const Shape& from = m.shape(n.input(0));
     Integers axes = axes_of(m, n);
     for (int64_t& axis : axes) axis = m.axis_in(n.input(0), axis);
@@ -126,7 +124,7 @@ void squeeze(OnnxMaths& m, const NodeReader& n) {
     with_shape(m, n, shape);
 }
 
-void unsqueeze(OnnxMaths& m, const NodeReader& n) {
+void unsqueeze(Maths& m, const NodeReader& n) {
     Integers axes = axes_of(m, n);
     Shape shape = m.shape(n.input(0));
     const auto rank = static_cast<int64_t>(shape.size() + axes.size());
@@ -142,7 +140,7 @@ void unsqueeze(OnnxMaths& m, const NodeReader& n) {
     with_shape(m, n, shape);
 }
 
-void transpose(OnnxMaths& m, const NodeReader& n) {
+void transpose(Maths& m, const NodeReader& n) {
     Integers reversed = all_axes(m, n.input(0));
     const Integers axes = reversed;
     std::ranges::reverse(reversed);
@@ -153,8 +151,8 @@ void transpose(OnnxMaths& m, const NodeReader& n) {
     m.result(m.transpose(n.input(0), perm), 0, m.graph().type(n.input(0)));
 }
 
-void concat(OnnxMaths& m, const NodeReader& n) {
-    std::vector<OnnxValue> inputs;
+void concat(Maths& m, const NodeReader& n) {
+    std::vector<ValueName> inputs;
     for (int i = 0; i < n.inputs(); ++i)
         if (product(m.shape(n.input(i))) != 0) inputs.push_back(n.input(i));
     if (inputs.empty()) return m.result(n.input(0));
@@ -162,7 +160,7 @@ void concat(OnnxMaths& m, const NodeReader& n) {
     m.result(m.concatenate(inputs, axis), 0, m.graph().type(inputs[0]));
 }
 
-void split(OnnxMaths& m, const NodeReader& n) {
+void split(Maths& m, const NodeReader& n) {
     const int64_t axis = m.axis_in(n.input(0), n.integer("axis", 0));
     const int64_t extent = m.shape(n.input(0)).at(static_cast<size_t>(axis));
     Integers sizes = n.integers("split", {});
@@ -187,8 +185,8 @@ void split(OnnxMaths& m, const NodeReader& n) {
     }
 }
 
-void slice(OnnxMaths& m, const NodeReader& n) {
-    OnnxValue value = n.input(0);
+void slice(Maths& m, const NodeReader& n) {
+    ValueName value = n.input(0);
     const bool as_inputs = n.opset() >= 10;
     const Integers starts =
         as_inputs ? known_integers(m, n, 1, "starts") : n.integers("starts", {});
@@ -219,7 +217,7 @@ void slice(OnnxMaths& m, const NodeReader& n) {
     m.result(value, 0, m.graph().type(n.input(0)));
 }
 
-void expand(OnnxMaths& m, const NodeReader& n) {
+void expand(Maths& m, const NodeReader& n) {
     const Shape wanted = known_integers(m, n, 1, "shape");
     const Shape& own = m.shape(n.input(0));
     Shape both(std::max(own.size(), wanted.size()), 1);
@@ -232,8 +230,8 @@ void expand(OnnxMaths& m, const NodeReader& n) {
 }
 
 /// Copies along each axis: an axis of copies beside it.
-OnnxValue tiled(OnnxMaths& m, const OnnxValue& value, const Integers& repeats) {
-    OnnxValue copies = value;
+ValueName tiled(Maths& m, const ValueName& value, const Integers& repeats) {
+    ValueName copies = value;
     for (size_t i = 0; i < repeats.size(); ++i) {
         if (repeats[i] == 1) continue;
         Shape apart = m.shape(copies), result = apart;
@@ -246,35 +244,35 @@ OnnxValue tiled(OnnxMaths& m, const OnnxValue& value, const Integers& repeats) {
     return copies;
 }
 
-void tile(OnnxMaths& m, const NodeReader& n) {
+void tile(Maths& m, const NodeReader& n) {
     const Integers repeats = known_integers(m, n, 1, "repeats");
     if (repeats.size() != m.shape(n.input(0)).size())
         n.fail("repeats", "one number per axis", shape_text(repeats));
     m.result(tiled(m, n.input(0), repeats), 0, m.graph().type(n.input(0)));
 }
 
-void depth_to_space(OnnxMaths& m, const NodeReader& n) {
+void depth_to_space(Maths& m, const NodeReader& n) {
     const Shape s = m.shape(n.input(0));
     const int64_t b = n.integer("blocksize", 1);
     if (s.size() != 4 || b < 1 || s.at(1) % (b * b) != 0)
         n.fail("input", "4 axes, channels that blocksize^2 divides", shape_text(s));
     const int64_t channels = s.at(1) / (b * b);
     const bool crd = n.word("mode", "DCR") == "CRD";
-    const OnnxValue apart =
+    const ValueName apart =
         m.reshape(n.input(0), crd ? Shape{s.at(0), channels, b, b, s.at(2), s.at(3)}
                                   : Shape{s.at(0), b, b, channels, s.at(2), s.at(3)});
-    const OnnxValue turned =
+    const ValueName turned =
         m.transpose(apart, crd ? Integers{0, 1, 4, 2, 5, 3} : Integers{0, 3, 4, 1, 5, 2});
     m.result(m.reshape(turned, {s.at(0), channels, s.at(2) * b, s.at(3) * b}), 0,
              m.graph().type(n.input(0)));
 }
 
-void space_to_depth(OnnxMaths& m, const NodeReader& n) {
+void space_to_depth(Maths& m, const NodeReader& n) {
     const Shape s = m.shape(n.input(0));
     const int64_t b = n.integer("blocksize", 1);
     if (s.size() != 4 || b < 1 || s.at(2) % b != 0 || s.at(3) % b != 0)
         n.fail("input", "4 axes, images that blocksize divides", shape_text(s));
-    const OnnxValue apart =
+    const ValueName apart =
         m.reshape(n.input(0), {s.at(0), s.at(1), s.at(2) / b, b, s.at(3) / b, b});
     m.result(m.reshape(m.transpose(apart, {0, 3, 5, 1, 2, 4}),
                        {s.at(0), s.at(1) * b * b, s.at(2) / b, s.at(3) / b}),
@@ -282,8 +280,8 @@ void space_to_depth(OnnxMaths& m, const NodeReader& n) {
 }
 
 /// Numbers on both sides of each axis; negative ones cut.
-void pad(OnnxMaths& m, const NodeReader& n) {
-    OnnxValue value = n.input(0);
+void pad(Maths& m, const NodeReader& n) {
+    ValueName value = n.input(0);
     const auto rank = m.shape(value).size();
     const Integers pads = n.opset() < 11 ? n.integers("pads", n.integers("paddings", {}))
                                          : known_integers(m, n, 1, "pads");
@@ -309,7 +307,7 @@ void pad(OnnxMaths& m, const NodeReader& n) {
         const int64_t extent = m.shape(value).at(i);
         if (mode == "reflect" && std::max(before[i], behind[i]) >= extent)
             n.fail("pads", "less than the extent, to reflect", shape_text(pads));
-        std::vector<OnnxValue> parts;
+        std::vector<ValueName> parts;
         const auto edge = [&](int64_t at, int64_t count) {
             Shape wide = m.shape(value);
             wide.at(i) = count;
@@ -328,7 +326,7 @@ void pad(OnnxMaths& m, const NodeReader& n) {
     m.result(m.pad(value, before, behind, fill), 0, m.graph().type(n.input(0)));
 }
 
-void range(OnnxMaths& m, const NodeReader& n) {
+void range(Maths& m, const NodeReader& n) {
     if (!m.is_float(n.input(0))) {
         const int64_t start = known_integer(m, n, 0, "start"),
                       limit = known_integer(m, n, 1, "limit"),
@@ -352,15 +350,15 @@ void range(OnnxMaths& m, const NodeReader& n) {
 }
 
 /// Each sequence's first elements the other way round.
-void reverse_sequence(OnnxMaths& m, const NodeReader& n) {
+void reverse_sequence(Maths& m, const NodeReader& n) {
     const int64_t batch_axis = n.integer("batch_axis", 1), time_axis = n.integer("time_axis", 0);
     const Integers lengths = known_integers(m, n, 1, "sequence_lens");
     m.need_at_most(static_cast<int64_t>(lengths.size()), kMostParts, "sequence_lens", "sequences");
-    std::vector<OnnxValue> all;
+    std::vector<ValueName> all;
     for (size_t b = 0; b < lengths.size(); ++b) {
-        const OnnxValue one = m.slice(n.input(0), batch_axis, static_cast<int64_t>(b), 1);
+        const ValueName one = m.slice(n.input(0), batch_axis, static_cast<int64_t>(b), 1);
         const int64_t extent = m.shape(one).at(static_cast<size_t>(time_axis)), length = lengths[b];
-        std::vector<OnnxValue> parts{m.slice(one, time_axis, length - 1, length, -1)};
+        std::vector<ValueName> parts{m.slice(one, time_axis, length - 1, length, -1)};
         if (length < extent) parts.push_back(m.slice(one, time_axis, length, extent - length));
         all.push_back(m.concatenate(parts, time_axis));
     }

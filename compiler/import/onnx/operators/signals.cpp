@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kMostSize = 1 << 20, kMostTransform = 1024;
 
 /// Sums of cosines.
-void window(OnnxMaths& m, const NodeReader& n) {
+void window(Maths& m, const NodeReader& n) {
     const int64_t size = known_integer(m, n, 0, "size");
     if (size < 1 || size > kMostSize) n.fail("size", "1 to 2^20", std::to_string(size));
     const bool hann = n.type() == "HannWindow", hamming = n.type() == "HammingWindow";
@@ -34,8 +34,8 @@ void window(OnnxMaths& m, const NodeReader& n) {
 }
 
 /// A product with cosines and one with sines; the last axis has the real and the imaginary part.
-void discrete_fourier(OnnxMaths& m, const NodeReader& n) {
-    OnnxValue value = n.input(0);
+void discrete_fourier(Maths& m, const NodeReader& n) {
+    ValueName value = n.input(0);
     const Shape shape = m.shape(value);
     if (shape.size() < 3 || (shape.back() != 1 && shape.back() != 2))
         n.fail("input", "an axis of signals and one of real and imaginary parts",
@@ -62,15 +62,15 @@ void discrete_fourier(OnnxMaths& m, const NodeReader& n) {
     Integers to_end = all_axes(m, value);
     to_end.erase(to_end.begin() + axis);
     to_end.insert(to_end.end() - 1, axis);  // signals, then the two parts
-    const OnnxValue turned = m.transpose(value, to_end);
+    const ValueName turned = m.transpose(value, to_end);
     const auto part = [&](int64_t which) {
-        const OnnxValue one = m.slice(turned, rank - 1, which, 1);
+        const ValueName one = m.slice(turned, rank - 1, which, 1);
         Shape flat{1, read};
         for (size_t i = 0; i + 2 < m.shape(one).size(); ++i) flat.at(0) *= m.shape(one).at(i);
         return m.reshape(one, flat);
     };
-    const OnnxValue c = m.reals(cosines, {read, made}), s = m.reals(sines, {read, made});
-    OnnxValue real = m.matmul(part(0), c), imaginary = m.matmul(part(0), s);
+    const ValueName c = m.reals(cosines, {read, made}), s = m.reals(sines, {read, made});
+    ValueName real = m.matmul(part(0), c), imaginary = m.matmul(part(0), s);
     if (shape.back() == 2) {
         real = m.formula("a - b", {real, m.matmul(part(1), s)});
         imaginary = m.formula("a + b", {imaginary, m.matmul(part(1), c)});
@@ -78,7 +78,7 @@ void discrete_fourier(OnnxMaths& m, const NodeReader& n) {
     Shape out = m.shape(turned);
     out.at(out.size() - 2) = made;
     out.back() = 1;
-    const OnnxValue together =
+    const ValueName together =
         m.concatenate({m.reshape(real, out), m.reshape(imaginary, out)}, rank - 1);
     Integers back(to_end.size());
     for (size_t i = 0; i < to_end.size(); ++i)

@@ -17,7 +17,7 @@ void each(const NodeReader& n, int states, const Step& step) {
         n.fail("inputs", "rate, count, and parameters, gradients and states",
                std::to_string(n.inputs()));
     for (int i = 0; i < count; ++i) {
-        std::vector<OnnxValue> values;
+        std::vector<ValueName> values;
         for (int kind = 0; kind < kinds; ++kind) values.push_back(n.input(2 + kind * count + i));
         step(values, [i, count](int output) { return output * count + i; });
     }
@@ -27,35 +27,35 @@ std::string number(const NodeReader& n, const char* name, float otherwise) {
     return formula_number(n.real(name, otherwise));
 }
 
-void adagrad(OnnxMaths& m, const NodeReader& n) {
+void adagrad(Maths& m, const NodeReader& n) {
     const float decay = n.real("decay_factor", 0);
-    const OnnxValue rate =
+    const ValueName rate =
         m.formula("a / (1 + float(b) * " + formula_number(decay) + ")", {n.input(0), n.input(1)});
-    each(n, 1, [&](const std::vector<OnnxValue>& v, const auto& output) {
-        const OnnxValue gradient =
+    each(n, 1, [&](const std::vector<ValueName>& v, const auto& output) {
+        const ValueName gradient =
             m.formula("a * " + number(n, "norm_coefficient", 0) + " + b", {v[0], v[1]});
-        const OnnxValue squares = m.formula("a + b * b", {v[2], gradient});
-        const OnnxValue step = m.formula("a * b / (sqrt(c) + " + number(n, "epsilon", 1e-6f) + ")",
+        const ValueName squares = m.formula("a + b * b", {v[2], gradient});
+        const ValueName step = m.formula("a * b / (sqrt(c) + " + number(n, "epsilon", 1e-6f) + ")",
                                          {rate, gradient, squares});
         m.result(m.formula("a - b", {v[0], step}), output(0));
         m.result(squares, output(1));
     });
 }
 
-void adam(OnnxMaths& m, const NodeReader& n) {
+void adam(Maths& m, const NodeReader& n) {
     const std::string alpha = number(n, "alpha", 0.9f), beta = number(n, "beta", 0.999f);
     // Before the first update the rate is as it is.
-    const OnnxValue rate = m.formula("select(b == 0, a, a * sqrt(1 - exp(float(b) * log(" + beta +
+    const ValueName rate = m.formula("select(b == 0, a, a * sqrt(1 - exp(float(b) * log(" + beta +
                                          "))) / (1 - exp(float(b) * log(" + alpha + "))))",
                                      {n.input(0), n.input(1)});
-    each(n, 2, [&](const std::vector<OnnxValue>& v, const auto& output) {
-        const OnnxValue gradient =
+    each(n, 2, [&](const std::vector<ValueName>& v, const auto& output) {
+        const ValueName gradient =
             m.formula("a * " + number(n, "norm_coefficient", 0) + " + b", {v[0], v[1]});
-        const OnnxValue first =
+        const ValueName first =
             m.formula("a * " + alpha + " + b * (1 - " + alpha + ")", {v[2], gradient});
-        const OnnxValue second =
+        const ValueName second =
             m.formula("a * " + beta + " + b * b * (1 - " + beta + ")", {v[3], gradient});
-        const OnnxValue step = m.formula("a * b / (sqrt(c) + " + number(n, "epsilon", 1e-6f) + ")",
+        const ValueName step = m.formula("a * b / (sqrt(c) + " + number(n, "epsilon", 1e-6f) + ")",
                                          {rate, first, second});
         m.result(m.formula("(a - b) * (1 - " + number(n, "norm_coefficient_post", 0) + ")",
                            {v[0], step}),
@@ -65,15 +65,15 @@ void adam(OnnxMaths& m, const NodeReader& n) {
     });
 }
 
-void momentum(OnnxMaths& m, const NodeReader& n) {
+void momentum(Maths& m, const NodeReader& n) {
     const std::string alpha = number(n, "alpha", 0), mode = n.word("mode", "standard");
-    const OnnxValue beta =
+    const ValueName beta =
         m.formula("select(0 < b, c, 1.0)", {n.input(0), n.input(1), m.scalar(n.real("beta", 1))});
-    each(n, 1, [&](const std::vector<OnnxValue>& v, const auto& output) {
-        const OnnxValue gradient =
+    each(n, 1, [&](const std::vector<ValueName>& v, const auto& output) {
+        const ValueName gradient =
             m.formula("a * " + number(n, "norm_coefficient", 0) + " + b", {v[0], v[1]});
-        const OnnxValue moved = m.formula("a * " + alpha + " + b * c", {v[2], gradient, beta});
-        const OnnxValue step =
+        const ValueName moved = m.formula("a * " + alpha + " + b * c", {v[2], gradient, beta});
+        const ValueName step =
             mode == "nesterov" ? m.formula("a + b * " + alpha, {gradient, moved}) : moved;
         m.result(m.formula("a - b * c", {v[0], n.input(0), step}), output(0));
         m.result(moved, output(1));

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "compiler/graph/operators.h"
-#include "compiler/import/onnx/limits.h"
+#include "compiler/import/build/limits.h"
 
 namespace tandem::compiler::onnx_operators {
 
@@ -84,7 +84,7 @@ WindowAttributes attributes_of(const Window& w) {
             .pad_right = w.behind.at(1)};
 }
 
-OnnxValue padded(OnnxMaths& m, const OnnxValue& value, const Window& w, float fill) {
+ValueName padded(Maths& m, const ValueName& value, const Window& w, float fill) {
     Integers before{0, 0}, behind{0, 0};
     for (size_t i = 0; i < w.axes(); ++i) {
         before.push_back(w.before[i]);
@@ -93,9 +93,9 @@ OnnxValue padded(OnnxMaths& m, const OnnxValue& value, const Window& w, float fi
     return m.pad(value, before, behind, fill);
 }
 
-OnnxValue tap_of(OnnxMaths& m, const OnnxValue& padded, const Window& w, int64_t tap) {
+ValueName tap_of(Maths& m, const ValueName& padded, const Window& w, int64_t tap) {
     const Integers at = w.tap(tap);
-    OnnxValue value = padded;
+    ValueName value = padded;
     for (size_t i = 0; i < w.axes(); ++i)
         value = m.slice(value, static_cast<int64_t>(i) + 2, at[i] * w.dilations[i], w.out[i],
                         w.strides[i]);

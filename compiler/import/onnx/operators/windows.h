@@ -27,8 +27,8 @@ Window window_of(const NodeReader& node, const Integers& spatial, const Integers
 WindowAttributes attributes_of(const Window& window);
 
 /// `value`, batch and channels in front, with padding.
-OnnxValue padded(OnnxMaths& maths, const OnnxValue& value, const Window& window, float fill);
+ValueName padded(Maths& maths, const ValueName& value, const Window& window, float fill);
 /// What one tap of all windows reads of a padded value: batch, channels, windows.
-OnnxValue tap_of(OnnxMaths& maths, const OnnxValue& padded, const Window& window, int64_t tap);
+ValueName tap_of(Maths& maths, const ValueName& padded, const Window& window, int64_t tap);
 
 }  // namespace tandem::compiler::onnx_operators

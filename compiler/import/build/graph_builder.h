@@ -114,7 +114,7 @@ class GraphBuilder {
     std::map<TensorId, std::shared_ptr<const Tensor>> given_values_;
     std::vector<std::string> specialised_;
     std::unordered_map<TensorId, TensorId> computed_;  ///< of constants: by the chip
-    std::unordered_map<TensorId, size_t> producers_;  ///< position among the nodes
+    std::unordered_map<TensorId, size_t> producers_;   ///< position among the nodes
     uint64_t fresh_ = 0;
     size_t depth_ = 0;  ///< of evaluated()
 };

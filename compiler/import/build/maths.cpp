@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/import/onnx/maths.h"
+#include "compiler/import/build/maths.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,9 @@
 #include "compiler/graph/arrangement.h"
 #include "compiler/graph/formula.h"
 #include "compiler/graph/operators.h"
-#include "compiler/import/onnx/limits.h"
-#include "compiler/import/onnx/tensors.h"
+#include "compiler/import/build/constants.h"
+#include "compiler/import/build/limits.h"
+#include "compiler/import/build/value_types.h"
 
 namespace tandem::compiler {
 namespace {
@@ -28,36 +29,36 @@ std::optional<std::string> number_of(const Tensor* constant) {
 
 }  // namespace
 
-int64_t OnnxMaths::rank(const OnnxValue& value) const {
+int64_t Maths::rank(const ValueName& value) const {
     return static_cast<int64_t>(shape(value).size());
 }
 
-int64_t OnnxMaths::axis_in(const OnnxValue& value, int64_t axis, bool behind) const {
+int64_t Maths::axis_in(const ValueName& value, int64_t axis, bool behind) const {
     const int64_t all = rank(value) + (behind ? 1 : 0);
     if (axis < -all || axis >= all)
         node_.fail("axis", "an axis of " + shape_text(shape(value)), std::to_string(axis));
     return axis < 0 ? axis + all : axis;
 }
 
-void OnnxMaths::need_at_most(int64_t count, int64_t most, const std::string& what,
-                             const std::string& of) const {
+void Maths::need_at_most(int64_t count, int64_t most, const std::string& what,
+                         const std::string& of) const {
     if (count > most)
         node_.fail(what, "at most " + std::to_string(most) + " " + of, std::to_string(count));
 }
 
-OnnxValue OnnxMaths::integers(const Integers& values, const Shape& shape) {
-    OnnxValue name = graph_.fresh();
+ValueName Maths::integers(const Integers& values, const Shape& shape) {
+    ValueName name = graph_.fresh();
     graph_.add_constant(name, integer_tensor(values, shape), kOnnxInt64);
     return name;
 }
 
-OnnxValue OnnxMaths::reals(const std::vector<float>& values, const Shape& shape) {
-    OnnxValue name = graph_.fresh();
+ValueName Maths::reals(const std::vector<float>& values, const Shape& shape) {
+    ValueName name = graph_.fresh();
     graph_.add_constant(name, real_tensor(values, shape), kOnnxFloat);
     return name;
 }
 
-OnnxValue OnnxMaths::places(int64_t count, int64_t axis, int64_t rank) {
+ValueName Maths::places(int64_t count, int64_t axis, int64_t rank) {
     need_at_most(count, kMostMade, "axis", "elements");
     Integers values(static_cast<size_t>(count));
     std::iota(values.begin(), values.end(), 0);
@@ -66,17 +67,16 @@ OnnxValue OnnxMaths::places(int64_t count, int64_t axis, int64_t rank) {
     return integers(values, shape);
 }
 
-int32_t OnnxMaths::number_type(const OnnxValue& like) const {
+int32_t Maths::number_type(const ValueName& like) const {
     return is_float(like) ? kOnnxFloat : kOnnxInt64;
 }
 
-OnnxValue OnnxMaths::made(Operator op, Attributes attributes,
-                          const std::vector<OnnxValue>& operands, int32_t type,
-                          const Shape& shape) {
+ValueName Maths::made(Operator op, Attributes attributes, const std::vector<ValueName>& operands,
+                      int32_t type, const Shape& shape) {
     Node node;
     node.op = op;
     node.attributes = std::move(attributes);
-    OnnxValue name = graph_.fresh();
+    ValueName name = graph_.fresh();
     try {
         graph_.add(name, std::move(node), operands, type, shape);
     } catch (const UserError& error) {
@@ -85,18 +85,18 @@ OnnxValue OnnxMaths::made(Operator op, Attributes attributes,
     return name;
 }
 
-OnnxValue OnnxMaths::formula(const std::string& text, const std::vector<OnnxValue>& operands) {
+ValueName Maths::formula(const std::string& text, const std::vector<ValueName>& operands) {
     if (operands.empty()) node_.fail("inputs", "1 or more", "none");
     // Activations first, each once; single numbers become a part of the formula.
-    std::vector<OnnxValue> distinct;
+    std::vector<ValueName> distinct;
     for (const bool constants : {false, true})
-        for (const OnnxValue& operand : operands) {
+        for (const ValueName& operand : operands) {
             const Tensor* const constant = graph_.constant(operand);
             if ((constant != nullptr) != constants || number_of(constant)) continue;
             if (std::ranges::find(distinct, operand) == distinct.end()) distinct.push_back(operand);
         }
     Shape shape;
-    for (const OnnxValue& operand : operands) {
+    for (const ValueName& operand : operands) {
         const auto both = broadcast(shape, this->shape(operand));
         if (!both)
             node_.fail("inputs", "shapes that go together",
@@ -105,7 +105,7 @@ OnnxValue OnnxMaths::formula(const std::string& text, const std::vector<OnnxValu
     }
     if (distinct.empty()) distinct.push_back(operands.front());
     std::vector<std::string> names;
-    for (const OnnxValue& operand : operands) {
+    for (const ValueName& operand : operands) {
         const auto at = std::ranges::find(distinct, operand) - distinct.begin();
         const auto number = number_of(graph_.constant(operand));
         names.push_back(at < static_cast<ptrdiff_t>(distinct.size())
@@ -125,23 +125,23 @@ OnnxValue OnnxMaths::formula(const std::string& text, const std::vector<OnnxValu
     } catch (const std::invalid_argument& error) {
         node_.fail("types", "inputs that " + text + " is defined for", error.what());
     }
-    OnnxValue name = graph_.fresh();
+    ValueName name = graph_.fresh();
     if (on_images(inserted, distinct, type, name)) return name;
-    const OnnxValue result = made(Operator::kElementwise, {{"formula", inserted}}, distinct, type);
+    const ValueName result = made(Operator::kElementwise, {{"formula", inserted}}, distinct, type);
     // Numbers of more axes than the arrays have.
     return this->shape(result) == shape ? result : reshape(result, shape);
 }
 
-bool OnnxMaths::on_images(const std::string& text, const std::vector<OnnxValue>& operands,
-                          int32_t type, const OnnxValue& name) {
-    const auto is_image = [&](const OnnxValue& one) { return graph_.is_image(one); };
+bool Maths::on_images(const std::string& text, const std::vector<ValueName>& operands, int32_t type,
+                      const ValueName& name) {
+    const auto is_image = [&](const ValueName& one) { return graph_.is_image(one); };
     if (std::ranges::none_of(operands, is_image)) return false;
-    for (const OnnxValue& one : operands)
+    for (const ValueName& one : operands)
         if (rank(one) > 4 || (rank(one) != 4 && graph_.constant(one) == nullptr)) return false;
     Node node;
     node.op = Operator::kElementwise;
     node.attributes["formula"] = text;
-    for (const OnnxValue& one : operands) {
+    for (const ValueName& one : operands) {
         if (graph_.constant(one) == nullptr) {
             node.inputs.push_back(graph_.image(one));
             continue;
@@ -154,16 +154,16 @@ bool OnnxMaths::on_images(const std::string& text, const std::vector<OnnxValue>&
     return true;
 }
 
-OnnxValue OnnxMaths::to_float(const OnnxValue& value) {
+ValueName Maths::to_float(const ValueName& value) {
     return is_float(value) ? value : formula("float(a)", {value});
 }
 
 /// Dekker's way: what 16 bits less of the fraction are, but for numbers next to the largest.
-OnnxValue OnnxMaths::rounded_to_bf16(const OnnxValue& value) {
+ValueName Maths::rounded_to_bf16(const ValueName& value) {
     return formula("select(abs(a) < 1e33, a * 65537 - (a * 65537 - a), a)", {value});
 }
 
-OnnxValue OnnxMaths::rounded_to_float8(const OnnxValue& value, int32_t type) {
+ValueName Maths::rounded_to_float8(const ValueName& value, int32_t type) {
     struct Format {
         int bits, least;  ///< of the fraction; exponent of the smallest number that has all of them
         float largest;
@@ -174,14 +174,14 @@ OnnxValue OnnxMaths::rounded_to_float8(const OnnxValue& value, int32_t type) {
     const std::string step = formula_number(std::ldexp(1.0f, bits - least)),
                       split = formula_number(std::ldexp(1.0f, 23 - bits) + 1),
                       most = formula_number(largest);
-    const OnnxValue within = formula("clip(a, -" + most + ", " + most + ")", {value});
+    const ValueName within = formula("clip(a, -" + most + ", " + most + ")", {value});
     return formula("select(abs(a) < " + formula_number(std::ldexp(1.0f, least)) + ", nearest(a * " +
                        step + ") / " + step + ", a * " + split + " - (a * " + split + " - a))",
                    {within});
 }
 
-OnnxValue OnnxMaths::reduce(const std::string& function, const OnnxValue& value, Integers axes,
-                            bool keep_dims) {
+ValueName Maths::reduce(const std::string& function, const ValueName& value, Integers axes,
+                        bool keep_dims) {
     std::ranges::sort(axes);
     if (axes.empty()) return value;
     const int32_t type = function == "ARG_MAX" ? kOnnxInt64 : number_type(value);
@@ -190,26 +190,26 @@ OnnxValue OnnxMaths::reduce(const std::string& function, const OnnxValue& value,
                 {value}, type);
 }
 
-OnnxValue OnnxMaths::mean(const OnnxValue& value, const Integers& axes, bool keep_dims) {
+ValueName Maths::mean(const ValueName& value, const Integers& axes, bool keep_dims) {
     int64_t count = 1;
     for (const int64_t axis : axes) count *= shape(value).at(static_cast<size_t>(axis));
-    const OnnxValue sum = reduce("SUM", value, axes, keep_dims);
+    const ValueName sum = reduce("SUM", value, axes, keep_dims);
     return is_float(value) ? formula("a / b", {sum, scalar(static_cast<float>(count))})
                            : formula("div(a, b)", {sum, scalar(count)});
 }
 
-OnnxValue OnnxMaths::reshape(const OnnxValue& value, const Shape& shape) {
+ValueName Maths::reshape(const ValueName& value, const Shape& shape) {
     if (this->shape(value) == shape) return value;
     return made(Operator::kReshape, {}, {value}, number_type(value), shape);
 }
 
-OnnxValue OnnxMaths::transpose(const OnnxValue& value, const Integers& perm) {
+ValueName Maths::transpose(const ValueName& value, const Integers& perm) {
     if (std::ranges::is_sorted(perm)) return value;
     return made(Operator::kTranspose, {{"perm", perm}}, {value}, number_type(value));
 }
 
-OnnxValue OnnxMaths::slice(const OnnxValue& value, int64_t axis, int64_t begin, int64_t size,
-                           int64_t step) {
+ValueName Maths::slice(const ValueName& value, int64_t axis, int64_t begin, int64_t size,
+                       int64_t step) {
     if (axis < 0 || axis >= rank(value))
         node_.fail("inputs", "an axis " + std::to_string(axis), shape_text(shape(value)));
     const auto at = static_cast<size_t>(axis);
@@ -224,19 +224,19 @@ OnnxValue OnnxMaths::slice(const OnnxValue& value, int64_t axis, int64_t begin, 
 }
 
 /// Only constants have no elements: shapes, and lists of axes.
-OnnxValue OnnxMaths::empty_like(const OnnxValue& value, int64_t axis) {
+ValueName Maths::empty_like(const ValueName& value, int64_t axis) {
     if (graph_.constant(value) == nullptr) node_.fail("slice", "1 element or more", "none");
     Shape shape = this->shape(value);
     shape.at(static_cast<size_t>(axis)) = 0;
     return is_float(value) ? reals({}, shape) : integers({}, shape);
 }
 
-OnnxValue OnnxMaths::concatenate(const std::vector<OnnxValue>& values, int64_t axis) {
+ValueName Maths::concatenate(const std::vector<ValueName>& values, int64_t axis) {
     constexpr size_t kMost = 64;
     if (values.empty()) node_.fail("inputs", "1 or more", "none");
     if (values.size() == 1) return values.front();
     if (values.size() > kMost) {
-        std::vector<OnnxValue> parts;
+        std::vector<ValueName> parts;
         for (size_t i = 0; i < values.size(); i += kMost)
             parts.push_back(concatenate(
                 {values.begin() + static_cast<ptrdiff_t>(i),
@@ -247,30 +247,30 @@ OnnxValue OnnxMaths::concatenate(const std::vector<OnnxValue>& values, int64_t a
     return made(Operator::kConcatenation, {{"axis", axis}}, values, number_type(values.front()));
 }
 
-OnnxValue OnnxMaths::pad(const OnnxValue& value, const Integers& before, const Integers& behind,
-                         float fill) {
+ValueName Maths::pad(const ValueName& value, const Integers& before, const Integers& behind,
+                     float fill) {
     const auto none = [](int64_t count) { return count == 0; };
     if (std::ranges::all_of(before, none) && std::ranges::all_of(behind, none)) return value;
     return made(Operator::kPad, {{"before", before}, {"behind", behind}, {"fill", fill}}, {value},
                 number_type(value));
 }
 
-OnnxValue OnnxMaths::broadcast_to(const OnnxValue& value, const Shape& shape) {
+ValueName Maths::broadcast_to(const ValueName& value, const Shape& shape) {
     if (this->shape(value) == shape) return value;
     return made(Operator::kBroadcastTo, {}, {value}, number_type(value), shape);
 }
 
-OnnxValue OnnxMaths::gather(const OnnxValue& value, const OnnxValue& indices, int64_t axis) {
+ValueName Maths::gather(const ValueName& value, const ValueName& indices, int64_t axis) {
     const Shape from = shape(value), of = shape(indices);
     if (axis < 0 || axis >= rank(value))
         node_.fail("input", "an axis " + std::to_string(axis), shape_text(from));
     Integers perm(from.size());
     std::iota(perm.begin(), perm.end(), 0);
     std::rotate(perm.begin(), perm.begin() + axis, perm.begin() + axis + 1);
-    const OnnxValue rows = transpose(value, perm);
-    const OnnxValue positive =
+    const ValueName rows = transpose(value, perm);
+    const ValueName positive =
         formula("select(a < 0, a + b, a)", {indices, scalar(from.at(static_cast<size_t>(axis)))});
-    const OnnxValue taken = made(Operator::kGather, {}, {positive, rows}, number_type(value));
+    const ValueName taken = made(Operator::kGather, {}, {positive, rows}, number_type(value));
     // Axes of the indices stand in front; they take the place of `axis`.
     Integers back(shape(taken).size());
     std::iota(back.begin(), back.end(), 0);
@@ -279,7 +279,7 @@ OnnxValue OnnxMaths::gather(const OnnxValue& value, const OnnxValue& indices, in
     return transpose(taken, back);
 }
 
-OnnxValue OnnxMaths::matmul(const OnnxValue& a, const OnnxValue& b) {
+ValueName Maths::matmul(const ValueName& a, const ValueName& b) {
     Shape of_a = shape(a), of_b = shape(b);
     if (of_a.size() < 2 || of_b.size() < 2)
         node_.fail("inputs", "2 axes or more", shape_text(of_a) + ", " + shape_text(of_b));
@@ -295,15 +295,15 @@ OnnxValue OnnxMaths::matmul(const OnnxValue& a, const OnnxValue& b) {
     out.push_back(of_b.back());
     const Tensor* const weights = graph_.constant(b);
     if (weights != nullptr && of_b.size() == 2) {
-        const OnnxValue turned = transpose(b, {1, 0});
+        const ValueName turned = transpose(b, {1, 0});
         Node node;
         node.op = Operator::kFullyConnected;
         node.inputs = {graph_.activation(a), graph_.plain(turned)};
-        OnnxValue name = graph_.fresh();
+        ValueName name = graph_.fresh();
         graph_.add_plain(name, std::move(node), kOnnxFloat, out);
         return name;
     }
-    const auto wide = [&](const OnnxValue& value) {
+    const auto wide = [&](const ValueName& value) {
         Shape full = *outer;
         const Shape& own = shape(value);
         full.insert(full.end(), own.end() - 2, own.end());
@@ -312,17 +312,17 @@ OnnxValue OnnxMaths::matmul(const OnnxValue& a, const OnnxValue& b) {
     Node node;
     node.op = Operator::kBatchMatmul;
     node.inputs = {graph_.activation(wide(a)), graph_.activation(wide(b))};
-    OnnxValue name = graph_.fresh();
+    ValueName name = graph_.fresh();
     graph_.add_plain(name, std::move(node), kOnnxFloat, out);
     return name;
 }
 
-void OnnxMaths::result(const OnnxValue& value, int output) {
+void Maths::result(const ValueName& value, int output) {
     if (!node_.has_output(output)) return;
     graph_.rename(value, node_.output(output));
 }
 
-void OnnxMaths::result(const OnnxValue& value, int output, int32_t type) {
+void Maths::result(const ValueName& value, int output, int32_t type) {
     result(value, output);
     if (node_.has_output(output)) graph_.set_type(node_.output(output), type);
 }
