@@ -4,10 +4,14 @@
 
 #include <string>
 
+#include "base/error.h"
+#include "base/terminal.h"
+
 namespace tandem::compiler {
 
 class SourceNode {
   public:
+    explicit SourceNode(const std::string& file) : file_(file) {}
     virtual ~SourceNode() = default;
 
     /// "node 3 (Conv 'name')".
@@ -16,8 +20,14 @@ class SourceNode {
     /// The value's name.
     virtual const std::string& output(int i) const = 0;
     /// Throws UserError.
-    [[noreturn]] virtual void fail(const std::string& what, const std::string& expected,
-                                   const std::string& found) const = 0;
+    [[noreturn]] void fail(const std::string& what, const std::string& expected,
+                           const std::string& found) const {
+        throw UserError(file_, text() + ": " + base::printable(what), expected,
+                        base::printable(found));
+    }
+
+  protected:
+    const std::string& file_;
 };
 
 }  // namespace tandem::compiler

@@ -80,9 +80,4 @@ std::vector<float> NodeReader::reals(const std::string& name,
     return {found->floats().begin(), found->floats().end()};
 }
 
-void NodeReader::fail(const std::string& what, const std::string& expected,
-                      const std::string& found) const {
-    throw UserError(file_, text() + ": " + base::printable(what), expected, base::printable(found));
-}
-
 }  // namespace tandem::compiler

@@ -15,7 +15,7 @@ namespace tandem::compiler {
 class NodeReader : public SourceNode {
   public:
     NodeReader(const onnx::NodeProto& node, uint32_t index, const std::string& file, int64_t opset)
-        : node_(node), index_(index), file_(file), opset_(opset) {}
+        : SourceNode(file), node_(node), index_(index), opset_(opset) {}
 
     const std::string& type() const { return node_.op_type(); }
     const std::string& name() const { return node_.name(); }
@@ -47,16 +47,12 @@ class NodeReader : public SourceNode {
     /// Null: it has none.
     const onnx::AttributeProto* find(const std::string& name) const;
 
-    [[noreturn]] void fail(const std::string& what, const std::string& expected,
-                           const std::string& found) const override;
-
   private:
     const onnx::AttributeProto* find(const std::string& name,
                                      onnx::AttributeProto::AttributeType type) const;
 
     const onnx::NodeProto& node_;
     const uint32_t index_;
-    const std::string& file_;
     const int64_t opset_;
 };
 
