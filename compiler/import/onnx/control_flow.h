@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "compiler/import/build/maths.h"
+#include "compiler/import/compose/maths.h"
 #include "compiler/import/onnx/node_reader.h"
 
 namespace tandem::compiler {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/build/source_node.h"
+#include "compiler/import/compose/source_node.h"
 
 namespace tandem::compiler {
 

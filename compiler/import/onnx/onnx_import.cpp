@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/terminal.h"
 #include "compiler/graph/verify.h"
-#include "compiler/import/build/limits.h"
+#include "compiler/import/compose/limits.h"
 #include "compiler/import/onnx/control_flow.h"
 #include "compiler/import/onnx/external_data.h"
 #include "compiler/import/onnx/operators/operators.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "compiler/graph/graph.h"
-#include "compiler/import/build/constants.h"
-#include "compiler/import/build/value_types.h"
+#include "compiler/import/compose/constants.h"
+#include "compiler/import/compose/value_types.h"
 
 namespace tandem::compiler {
 

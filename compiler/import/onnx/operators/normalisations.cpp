@@ -4,7 +4,7 @@
 
 #include "compiler/graph/formula.h"
 #include "compiler/graph/operators.h"
-#include "compiler/import/build/limits.h"
+#include "compiler/import/compose/limits.h"
 #include "compiler/import/onnx/operators/operators.h"
 #include "compiler/import/onnx/tensors.h"
 

@@ -2,7 +2,7 @@
 // Operators of quantised numbers: value = scale * (q - zero point).
 #include <numeric>
 
-#include "compiler/import/build/limits.h"
+#include "compiler/import/compose/limits.h"
 #include "compiler/import/onnx/operators/windows.h"
 #include "compiler/import/onnx/tensors.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/import/build/limits.h"
+#include "compiler/import/compose/limits.h"
 #include "compiler/import/onnx/operators/operators.h"
 #include "compiler/import/onnx/tensors.h"
 

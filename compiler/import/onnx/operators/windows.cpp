@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "compiler/graph/operators.h"
-#include "compiler/import/build/limits.h"
+#include "compiler/import/compose/limits.h"
 
 namespace tandem::compiler::onnx_operators {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/import/build/constants.h"
+#include "compiler/import/compose/constants.h"
 
 #include <cstring>
 

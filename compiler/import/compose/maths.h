@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/import/build/graph_builder.h"
-#include "compiler/import/build/source_node.h"
+#include "compiler/import/compose/graph_builder.h"
+#include "compiler/import/compose/source_node.h"
 
 namespace tandem::compiler {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/import/build/maths.h"
+#include "compiler/import/compose/maths.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,9 +11,9 @@
 #include "compiler/graph/arrangement.h"
 #include "compiler/graph/formula.h"
 #include "compiler/graph/operators.h"
-#include "compiler/import/build/constants.h"
-#include "compiler/import/build/limits.h"
-#include "compiler/import/build/value_types.h"
+#include "compiler/import/compose/constants.h"
+#include "compiler/import/compose/limits.h"
+#include "compiler/import/compose/value_types.h"
 
 namespace tandem::compiler {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/import/build/graph_builder.h"
+#include "compiler/import/compose/graph_builder.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,9 +10,9 @@
 #include "compiler/graph/evaluate.h"
 #include "compiler/graph/fuse.h"
 #include "compiler/graph/node_rules.h"
-#include "compiler/import/build/constants.h"
-#include "compiler/import/build/limits.h"
-#include "compiler/import/build/value_types.h"
+#include "compiler/import/compose/constants.h"
+#include "compiler/import/compose/limits.h"
+#include "compiler/import/compose/value_types.h"
 
 namespace tandem::compiler {
 
