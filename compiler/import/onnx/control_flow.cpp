@@ -31,16 +31,23 @@ void add_if(Maths& m, const NodeReader& n, const RunBody& run) {
 }
 
 /// Elements that iterations made, side by side along a new axis in front.
-ValueName stacked(Maths& m, const NodeReader& n, const std::vector<ValueName>& values,
-                  int64_t axis) {
+ValueName stacked(Maths& m, const NodeReader& n, const std::vector<ValueName>& values) {
     if (values.empty()) n.fail("body", "1 iteration or more, for what it collects", "none");
     std::vector<ValueName> rows;
     for (const ValueName& value : values) {
         Shape shape = m.shape(value);
-        shape.insert(shape.begin() + axis, 1);
+        shape.insert(shape.begin(), 1);
         rows.push_back(m.reshape(value, shape));
     }
-    return m.concatenate(rows, axis);
+    return m.concatenate(rows, 0);
+}
+
+/// Last states, then what the iterations made.
+void set_results(Maths& m, const NodeReader& n, const std::vector<ValueName>& state,
+                 const std::vector<std::vector<ValueName>>& collected) {
+    int output = 0;
+    for (const ValueName& one : state) m.result(one, output++);
+    for (const auto& values : collected) m.result(stacked(m, n, values), output++);
 }
 
 /// What an iteration made, under names that the next one does not take.
@@ -83,9 +90,7 @@ void add_loop(Maths& m, const NodeReader& n, const RunBody& run) {
         for (size_t k = 0; k < collected.size(); ++k)
             collected[k].push_back(outputs[states + 1 + k]);
     }
-    for (size_t s = 0; s < states; ++s) m.result(state[s], static_cast<int>(s));
-    for (size_t k = 0; k < collected.size(); ++k)
-        m.result(stacked(m, n, collected[k], 0), static_cast<int>(states + k));
+    set_results(m, n, state, collected);
 }
 
 void add_scan(Maths& m, const NodeReader& n, const RunBody& run) {
@@ -98,7 +103,6 @@ void add_scan(Maths& m, const NodeReader& n, const RunBody& run) {
     need_inputs(n, body, static_cast<size_t>(n.inputs()));
     if (static_cast<size_t>(body.output_size()) < states)
         n.fail("body", "an output for each state", std::to_string(body.output_size()));
-    const std::vector<int64_t> none;
     const auto in_axes = n.integers("scan_input_axes",
                                     std::vector<int64_t>(static_cast<size_t>(scanned), 0)),
                backwards = n.integers("scan_input_directions",
@@ -134,9 +138,7 @@ void add_scan(Maths& m, const NodeReader& n, const RunBody& run) {
         for (size_t s = 0; s < states; ++s) state[s] = outputs[s];
         for (size_t k = 0; k < collected.size(); ++k) collected[k].push_back(outputs[states + k]);
     }
-    for (size_t s = 0; s < states; ++s) m.result(state[s], static_cast<int>(s));
-    for (size_t k = 0; k < collected.size(); ++k)
-        m.result(stacked(m, n, collected[k], 0), static_cast<int>(states + k));
+    set_results(m, n, state, collected);
 }
 
 }  // namespace

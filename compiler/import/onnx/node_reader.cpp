@@ -30,7 +30,7 @@ const std::string& NodeReader::output() const {
 
 const AttributeProto* NodeReader::find(const std::string& name) const {
     const auto& all = node_.attribute();
-    const auto found = std::ranges::find(all, name, [](const auto& one) { return one.name(); });
+    const auto found = std::ranges::find(all, name, &AttributeProto::name);
     return found == all.end() ? nullptr : &*found;
 }
 

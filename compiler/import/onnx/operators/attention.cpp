@@ -122,9 +122,7 @@ void rotary(Maths& m, const NodeReader& n) {
 
 void rms(Maths& m, const NodeReader& n) {
     const ValueName& value = n.input(0);
-    Integers axes;
-    for (int64_t axis = m.axis_in(value, n.integer("axis", -1)); axis < m.rank(value); ++axis)
-        axes.push_back(axis);
+    const Integers axes = axes_from(m, value, m.axis_in(value, n.integer("axis", -1)));
     const ValueName squares = m.mean(m.formula("a * a", {value}), axes);
     const ValueName inverse =
         m.formula("rsqrt(a + " + formula_number(n.real("epsilon", 1e-5f)) + ")", {squares});

@@ -2,9 +2,7 @@
 // Convolutions: of two axes with constant weights as the array has them, others as products of
 // what each window reads.
 #include <algorithm>
-#include <numeric>
 
-#include "compiler/import/compose/limits.h"
 #include "compiler/import/onnx/operators/windows.h"
 #include "compiler/import/onnx/tensors.h"
 
@@ -42,35 +40,20 @@ ValueName convolve_on_array(Maths& m, const Convolution& c) {
     return name;
 }
 
-/// [outputs of a group, taps * channels] times [taps * channels, windows], for each group.
 ValueName convolve_as_products(Maths& m, const Convolution& c) {
-    const Shape of = m.shape(c.weights), image = m.shape(c.image);
-    const int64_t channels = of.at(1), outputs = of.at(0) / c.groups, taps = c.window.taps();
-    const int64_t windows =
-        std::accumulate(c.window.out.begin(), c.window.out.end(), int64_t{1}, std::multiplies<>());
-    m.need_at_most(taps, kMostParts, "kernel", "taps");
-    const ValueName wide = padded(m, c.image, c.window, 0);
-    std::vector<ValueName> columns;
-    for (int64_t tap = 0; tap < taps; ++tap)
-        columns.push_back(
-            m.reshape(tap_of(m, wide, c.window, tap), {image.at(0), c.groups, channels, windows}));
-    const ValueName left = m.reshape(
-        m.transpose(m.reshape(c.weights, {c.groups, outputs, channels, taps}), {0, 1, 3, 2}),
-        {1, c.groups, outputs, taps * channels});
-    Shape shape{image.at(0), of.at(0)};
-    shape.insert(shape.end(), c.window.out.begin(), c.window.out.end());
-    ValueName product = m.reshape(m.matmul(left, m.concatenate(columns, 2)), shape);
+    const auto multiply = [](Maths& maths, const ValueName& a, const ValueName& b) {
+        return maths.matmul(a, b);
+    };
+    ValueName product = windows_times(m, c.image, c.weights, c.groups, c.window, multiply);
     if (c.bias.empty()) return product;
-    Shape of_bias(shape.size(), 1);
-    of_bias.at(1) = of.at(0);
+    Shape of_bias(m.shape(product).size(), 1);
+    of_bias.at(1) = m.shape(product).at(1);
     return m.formula("a + b", {product, m.reshape(c.bias, of_bias)});
 }
 
 ValueName convolve(Maths& m, const Convolution& c) {
     return on_array(m, c) ? convolve_on_array(m, c) : convolve_as_products(m, c);
 }
-
-Integers spatial_of(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
 
 Convolution read(Maths& m, const NodeReader& n, bool transposed) {
     Convolution c;

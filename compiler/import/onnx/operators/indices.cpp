@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that choose elements by numbers, or are made of the places of elements.
 #include <algorithm>
-#include <numeric>
 
 #include "compiler/import/onnx/operators/operators.h"
 #include "compiler/import/onnx/tensors.h"
 
 namespace tandem::compiler::onnx_operators {
 namespace {
-
-int64_t product(const Shape& shape, size_t from, size_t to) {
-    return std::accumulate(shape.begin() + static_cast<ptrdiff_t>(from),
-                           shape.begin() + static_cast<ptrdiff_t>(to), int64_t{1},
-                           std::multiplies<>());
-}
 
 void gather(Maths& m, const NodeReader& n) {
     const int64_t axis = m.axis_in(n.input(0), n.integer("axis", 0));
@@ -27,20 +20,20 @@ ValueName from_front(Maths& m, const ValueName& indices, int64_t extent) {
 /// Places in the flat array: those of the indices, but along `axis` what they say.
 ValueName flat_places(Maths& m, const ValueName& data, const ValueName& indices, size_t axis) {
     const Shape shape = m.shape(data), of = m.shape(indices);
-    ValueName place = m.formula("a * b", {from_front(m, indices, shape.at(axis)),
-                                          m.scalar(product(shape, axis + 1, shape.size()))});
+    ValueName place = m.formula(
+        "a * b", {from_front(m, indices, shape.at(axis)), m.scalar(product(shape, axis + 1))});
     for (size_t i = 0; i < shape.size(); ++i) {
         if (i == axis) continue;
         const ValueName step =
             m.formula("a * b", {m.places(of.at(i), static_cast<int64_t>(i), m.rank(indices)),
-                                m.scalar(product(shape, i + 1, shape.size()))});
+                                m.scalar(product(shape, i + 1))});
         place = m.formula("a + b", {place, step});
     }
     return place;
 }
 
 ValueName flat(Maths& m, const ValueName& value) {
-    return m.reshape(value, {product(m.shape(value), 0, m.shape(value).size())});
+    return m.reshape(value, {product(m.shape(value))});
 }
 
 void gather_elements(Maths& m, const NodeReader& n) {
@@ -127,7 +120,7 @@ void scatter_elements(Maths& m, const NodeReader& n) {
     const int64_t count = m.shape(places).at(0);
     if (count > kMostUpdates) n.fail("indices", "at most 4096", std::to_string(count));
     const Shape shape = m.shape(n.input(0));
-    const ValueName data = m.reshape(n.input(0), {product(shape, 0, shape.size()), 1});
+    const ValueName data = m.reshape(n.input(0), {product(shape), 1});
     const ValueName made =
         scattered(m, data, places, m.reshape(n.input(2), {count, 1}), combination(n));
     m.result(m.reshape(made, shape), 0, m.graph().type(n.input(0)));
@@ -139,7 +132,7 @@ void scatter_nd(Maths& m, const NodeReader& n) {
         n.fail("indices", "at most the axes of the data", shape_text(of));
     const auto axes = static_cast<size_t>(of.back());
     const ValueName places = flat(m, row_places(m, n.input(0), n.input(1), 0));
-    const int64_t count = m.shape(places).at(0), width = product(shape, axes, shape.size());
+    const int64_t count = m.shape(places).at(0), width = product(shape, axes);
     if (count > kMostUpdates) n.fail("indices", "at most 4096 rows", std::to_string(count));
     const ValueName data = m.reshape(n.input(0), {product(shape, 0, axes), width});
     const ValueName made =
@@ -178,7 +171,7 @@ void max_unpool(Maths& m, const NodeReader& n) {
     Shape wanted = made;
     if (n.has_input(2)) wanted = known_integers(m, n, 2, "output_shape");
     const ValueName values = flat(m, n.input(0)), places = flat(m, n.input(1));
-    const int64_t count = m.shape(values).at(0), all = product(made, 0, made.size());
+    const int64_t count = m.shape(values).at(0), all = product(made);
     if (count > kMostUpdates) n.fail("input", "at most 4096 elements", std::to_string(count));
     if (wanted.size() != made.size())
         n.fail("output_shape", "as many axes as the input", shape_text(wanted));

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Losses: what the logarithm of a class's probability lacks.
-#include <numeric>
-
 #include "compiler/import/onnx/operators/operators.h"
 #include "compiler/import/onnx/tensors.h"
 
@@ -37,9 +35,7 @@ ValueName loss_of(Maths& m, const NodeReader& n, const ValueName& logs, const Va
     ValueName sum = m.reduce("SUM", losses, all_axes(m, losses), false);
     if (reduction == "sum") return sum;
     if (!weighted && !n.has("ignore_index")) {
-        const Shape& all = m.shape(losses);
-        const int64_t count =
-            std::accumulate(all.begin(), all.end(), int64_t{1}, std::multiplies<>());
+        const int64_t count = product(m.shape(losses));
         return m.formula("a / b", {sum, m.scalar(static_cast<float>(count))});
     }
     return m.formula("a / b", {sum, m.reduce("SUM", chosen, all_axes(m, chosen), false)});

@@ -22,10 +22,7 @@ Rows rows_of(Maths& m, const NodeReader& n) {
     const Shape shape = m.shape(value);
     const int64_t axis = m.axis_in(value, n.integer("axis", n.opset() < 13 ? 1 : -1));
     if (n.opset() >= 13) return {value, axis, shape};
-    Shape rows{1, 1};
-    for (size_t i = 0; i < shape.size(); ++i)
-        rows.at(static_cast<int64_t>(i) < axis ? 0 : 1) *= shape.at(i);
-    return {m.reshape(value, rows), 1, shape};
+    return {m.reshape(value, flattened(shape, axis)), 1, shape};
 }
 
 void softmax_node(Maths& m, const NodeReader& n) {
@@ -78,9 +75,7 @@ ValueName per_channel(Maths& m, const ValueName& value, const ValueName& numbers
 
 void layer(Maths& m, const NodeReader& n) {
     const ValueName& value = n.input(0);
-    Integers axes;
-    for (int64_t axis = m.axis_in(value, n.integer("axis", -1)); axis < m.rank(value); ++axis)
-        axes.push_back(axis);
+    const Integers axes = axes_from(m, value, m.axis_in(value, n.integer("axis", -1)));
     const Normalised made = normalised(m, value, axes, n.real("epsilon", 1e-5f));
     ValueName result = m.formula("a * b", {made.value, n.input(1)});
     if (n.has_input(2)) result = m.formula("a + b", {result, n.input(2)});
@@ -91,10 +86,7 @@ void layer(Maths& m, const NodeReader& n) {
 
 void instance(Maths& m, const NodeReader& n) {
     const ValueName& value = n.input(0);
-    Integers axes = all_axes(m, value);
-    axes.erase(axes.begin(),
-               axes.begin() + std::min<ptrdiff_t>(2, static_cast<ptrdiff_t>(axes.size())));
-    const Normalised made = normalised(m, value, axes, n.real("epsilon", 1e-5f));
+    const Normalised made = normalised(m, value, axes_from(m, value, 2), n.real("epsilon", 1e-5f));
     m.result(m.formula("a * b + c", {made.value, per_channel(m, value, n.input(1)),
                                      per_channel(m, value, n.input(2))}),
              0, m.graph().type(value));

@@ -2,7 +2,6 @@
 #include "compiler/import/onnx/operators/operators.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "compiler/import/onnx/tensors.h"
 
@@ -69,9 +68,22 @@ float known_real(Maths& m, const NodeReader& n, int input, const std::string& ro
                                                  : static_cast<float>(integers_of(*tensor)[0]);
 }
 
-Integers all_axes(Maths& m, const ValueName& value) {
-    Integers axes(m.shape(value).size());
-    std::iota(axes.begin(), axes.end(), 0);
+int64_t product(const Shape& shape, size_t from, size_t to) {
+    int64_t count = 1;
+    for (size_t axis = from; axis < std::min(to, shape.size()); ++axis) count *= shape[axis];
+    return count;
+}
+
+Shape flattened(const Shape& shape, int64_t axis) {
+    const auto at = static_cast<size_t>(axis);
+    return {product(shape, 0, at), product(shape, at)};
+}
+
+Integers all_axes(Maths& m, const ValueName& value) { return axes_from(m, value, 0); }
+
+Integers axes_from(Maths& m, const ValueName& value, int64_t first) {
+    Integers axes;
+    for (int64_t axis = first; axis < m.rank(value); ++axis) axes.push_back(axis);
     return axes;
 }
 

@@ -2,6 +2,7 @@
 // What each operator of ONNX becomes: a row here and a function, in the file of its family.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -50,6 +51,13 @@ int64_t one_integer(const NodeReader& node, const Tensor& tensor, const std::str
 float known_real(Maths& maths, const NodeReader& node, int input, const std::string& role);
 /// 0 to rank - 1.
 Integers all_axes(Maths& maths, const ValueName& value);
+/// From `first` on; none where there are not so many.
+Integers axes_from(Maths& maths, const ValueName& value, int64_t first);
+
+/// Of the extents from one axis to in front of another.
+int64_t product(const Shape& shape, size_t from = 0, size_t to = SIZE_MAX);
+/// As two axes: those in front of `axis`, and it with those behind it.
+Shape flattened(const Shape& shape, int64_t axis);
 ValueName softmax(Maths& maths, const ValueName& value, int64_t axis);
 ValueName log_softmax(Maths& maths, const ValueName& value, int64_t axis);
 

@@ -11,8 +11,6 @@
 namespace tandem::compiler::onnx_operators {
 namespace {
 
-Integers spatial_of(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
-
 Window read(Maths& m, const NodeReader& n) {
     const Shape& shape = m.shape(n.input(0));
     if (shape.size() < 3) n.fail("input", "3 axes or more", shape_text(shape));
@@ -57,8 +55,7 @@ ValueName over_taps(Maths& m, ValueName value, const Window& w, const char* form
 /// Where the largest elements stand in the whole tensor, the last axis fastest, or the first one.
 ValueName places_of_largest(Maths& m, const NodeReader& n, const Window& w, const ValueName& wide) {
     const Shape shape = m.shape(n.input(0));
-    const int64_t count =
-        std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+    const int64_t count = product(shape);
     m.need_at_most(count, kMostMade, "input", "elements whose places are asked for");
     m.need_at_most(w.taps(), kMostParts, "kernel", "taps");
     Integers all(static_cast<size_t>(count));
@@ -112,9 +109,8 @@ void average_pool(Maths& m, const NodeReader& n) {
 
 void global(Maths& m, const NodeReader& n) {
     const ValueName& input = n.input(0);
-    Integers axes = all_axes(m, input);
-    if (axes.size() < 3) n.fail("input", "3 axes or more", shape_text(m.shape(input)));
-    axes.erase(axes.begin(), axes.begin() + 2);
+    const Integers axes = axes_from(m, input, 2);
+    if (axes.empty()) n.fail("input", "3 axes or more", shape_text(m.shape(input)));
     if (n.type() == "GlobalMaxPool")
         return m.result(m.reduce("MAX", input, axes), 0, m.graph().type(input));
     if (axes.size() != 2) return m.result(m.mean(input, axes), 0, m.graph().type(input));

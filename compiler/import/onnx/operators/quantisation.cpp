@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of quantised numbers: value = scale * (q - zero point).
-#include <numeric>
-
-#include "compiler/import/compose/limits.h"
 #include "compiler/import/onnx/operators/windows.h"
 #include "compiler/import/onnx/tensors.h"
 
@@ -153,22 +150,8 @@ ValueName integer_convolution(Maths& m, const NodeReader& n, const ValueName& im
         of.at(1) * groups != from.at(1) || of.at(0) % groups != 0)
         n.fail("inputs", "an image and weights of its channels",
                shape_text(from) + ", " + shape_text(of));
-    const Window w = window_of(n, {from.begin() + 2, from.end()}, {of.begin() + 2, of.end()});
-    const int64_t windows =
-        std::accumulate(w.out.begin(), w.out.end(), int64_t{1}, std::multiplies<>());
-    const int64_t outputs = of.at(0) / groups, channels = of.at(1), taps = w.taps();
-    m.need_at_most(taps, kMostParts, "kernel", "taps");
-    const ValueName wide = padded(m, image, w, 0);
-    std::vector<ValueName> columns;
-    for (int64_t tap = 0; tap < taps; ++tap)
-        columns.push_back(
-            m.reshape(tap_of(m, wide, w, tap), {from.at(0), groups, channels, windows}));
-    const ValueName left =
-        m.reshape(m.transpose(m.reshape(weights, {groups, outputs, channels, taps}), {0, 1, 3, 2}),
-                  {1, groups, outputs, taps * channels});
-    Shape shape{from.at(0), of.at(0)};
-    shape.insert(shape.end(), w.out.begin(), w.out.end());
-    return m.reshape(integer_product(m, left, m.concatenate(columns, 2)), shape);
+    const Window w = window_of(n, spatial_of(from), spatial_of(of));
+    return windows_times(m, image, weights, groups, w, integer_product);
 }
 
 void conv_integer(Maths& m, const NodeReader& n) {

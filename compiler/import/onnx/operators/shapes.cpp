@@ -11,10 +11,6 @@
 namespace tandem::compiler::onnx_operators {
 namespace {
 
-int64_t product(const Shape& shape) {
-    return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-}
-
 void same(Maths& m, const NodeReader& n) {
     m.result(n.input(0));
     if (n.type() == "Dropout" && n.has_output(1))
@@ -100,10 +96,7 @@ void flatten(Maths& m, const NodeReader& n) {
     const int64_t named = n.integer("axis", 1), axis = named < 0 ? named + rank : named;
     if (axis < 0 || axis > rank)
         n.fail("axis", "an axis of " + shape_text(from), std::to_string(named));
-    Shape shape{1, 1};
-    for (size_t i = 0; i < from.size(); ++i)
-        shape.at(static_cast<int64_t>(i) < axis ? 0 : 1) *= from.at(i);
-    with_shape(m, n, shape);
+    with_shape(m, n, flattened(from, axis));
 }
 
 Integers axes_of(Maths& m, const NodeReader& n) {

@@ -8,6 +8,8 @@
 
 namespace tandem::compiler::onnx_operators {
 
+Integers spatial_of(const Shape& shape) { return {shape.begin() + 2, shape.end()}; }
+
 int64_t Window::taps() const {
     int64_t count = 1;
     for (const int64_t one : kernel) count = std::min(count * one, int64_t{INT32_MAX});
@@ -100,6 +102,24 @@ ValueName tap_of(Maths& m, const ValueName& padded, const Window& w, int64_t tap
         value = m.slice(value, static_cast<int64_t>(i) + 2, at[i] * w.dilations[i], w.out[i],
                         w.strides[i]);
     return value;
+}
+
+ValueName windows_times(Maths& m, const ValueName& image, const ValueName& weights, int64_t groups,
+                        const Window& w, Multiply multiply) {
+    const Shape of = m.shape(weights), from = m.shape(image);
+    const int64_t channels = of.at(1), outputs = of.at(0) / groups, taps = w.taps();
+    m.need_at_most(taps, kMostParts, "kernel", "taps");
+    const ValueName wide = padded(m, image, w, 0);
+    std::vector<ValueName> columns;
+    for (int64_t tap = 0; tap < taps; ++tap)
+        columns.push_back(
+            m.reshape(tap_of(m, wide, w, tap), {from.at(0), groups, channels, product(w.out)}));
+    const ValueName left =
+        m.reshape(m.transpose(m.reshape(weights, {groups, outputs, channels, taps}), {0, 1, 3, 2}),
+                  {1, groups, outputs, taps * channels});
+    Shape shape{from.at(0), of.at(0)};
+    shape.insert(shape.end(), w.out.begin(), w.out.end());
+    return m.reshape(multiply(m, left, m.concatenate(columns, 2)), shape);
 }
 
 }  // namespace tandem::compiler::onnx_operators
